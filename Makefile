@@ -1,0 +1,62 @@
+# One command per verb; `make help` lists them. Each sets up what it needs.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+BIN := .venv/bin
+UV_VERSION := $(shell sed -n 's/.*"uv==\([0-9.]*\)".*/\1/p' pyproject.toml)
+
+# The system's certificates, so that a company's proxy works as it does for everything else.
+export UV_SYSTEM_CERTS := 1
+
+.PHONY: help setup up down test test-fast check format docs lock clean
+
+help: ## List the commands
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+setup: .venv/installed ## Install all that is missing
+	@scripts/require javac openjdk-17-jdk-headless
+	@$(BIN)/python -m catchment.jars
+	@$(BIN)/python -m catchment.console.build
+
+.venv/installed: requirements.lock pyproject.toml
+	@scripts/require-venv $(PYTHON)
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@$(BIN)/uv pip sync --quiet --require-hashes requirements.lock
+	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+up: setup ## Run the node with a small demonstration, in the foreground
+	@exec $(BIN)/catchment up --demonstration
+
+down: ## Stop the node that runs in another terminal
+	@$(BIN)/catchment down
+
+test: setup ## Run every test
+	@scripts/require chromium chromium
+	@$(BIN)/pytest
+
+test-fast: setup ## Run the tests that need no broker, Spark or browser
+	@$(BIN)/pytest -m "not slow"
+
+check: setup ## Lint and type-check; the Java operators were compiled with every warning an error
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: setup ## Format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+docs: setup ## Generate the reference pages and build the manual into site/
+	@$(BIN)/python -m catchment.config.reference --write
+	@$(BIN)/mkdocs build --strict --quiet
+
+lock: ## Resolve the Python dependencies anew, and lock them with their hashes
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --group dev --custom-compile-command "make lock" pyproject.toml --output-file requirements.lock
+
+clean: ## Remove all that was installed or built here; the node's data stay
+	@rm -rf .venv build site web/node_modules catchment/console/static

@@ -1,0 +1,3 @@
+from catchment.cli.main import run
+
+run()

@@ -1,0 +1,34 @@
+"""What the API says of itself, corrected where the framework's guess is not what is sent."""
+
+from typing import Any
+
+from fastapi import FastAPI
+
+from catchment.api.problems import MEDIA_TYPE
+
+_PROBLEM = {"$ref": "#/components/schemas/Problem"}
+
+
+def describe_truthfully(app: FastAPI) -> None:
+    """Makes the description name the media type of problems, and the form of events."""
+    describe = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        schema = describe()
+        for path in schema["paths"].values():
+            for operation in path.values():
+                for response in operation["responses"].values():
+                    _correct(response.get("content", {}))
+        return schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _correct(content: dict[str, Any]) -> None:
+    for media_type, body in list(content.items()):
+        schema = body.get("schema", {})
+        # Of anything but JSON the framework says that it is a string, whatever the model.
+        if "anyOf" in schema or "$ref" in schema:
+            schema.pop("type", None)
+        if schema == _PROBLEM:
+            content[MEDIA_TYPE] = content.pop(media_type)

@@ -1,0 +1,97 @@
+"""Runs the API and the console over HTTPS until it is told to stop."""
+
+import logging
+import signal
+import socket
+import ssl
+import sys
+
+import uvicorn
+from fastapi import FastAPI
+
+from catchment.api.app import create_app
+from catchment.api.guard import requests_served
+from catchment.api.services import Services
+from catchment.config import Config
+from catchment.errors import MachineError
+from catchment.health import Report, Reporter, State, metrics_text
+from catchment.kafka.parties import Party
+from catchment.ledger.view import LedgerView
+from catchment.security.authority import Authority, Identity
+
+PART = "api"
+# Requests that are under way may take so long to end; live streams are closed at once.
+_DRAIN_S = 5
+
+
+class Server(uvicorn.Server):
+    """A server that closes live streams first, so that stopping does not wait for them."""
+
+    def __init__(self, app: FastAPI, identity: Identity) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_level=logging.WARNING,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                timeout_graceful_shutdown=_DRAIN_S,
+                ssl_context_factory=lambda *_: tls_context(identity),
+            )
+        )
+        self._services: Services = app.state.services
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._services.hub.close()
+        await super().shutdown(sockets)
+
+
+def run(config: Config) -> None:
+    """Serves until SIGTERM or SIGINT."""
+    # uvicorn stops in order on its own, then raises the signal anew: let it end us through `finally`.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    identity = Authority(config.paths.identities, config.hostnames).identity(PART)
+    ledger = LedgerView(config, Party.API)
+    app = create_app(config, ledger)
+    server = Server(app, identity)
+    listener = listen(config)
+    ledger.start()
+    reporter = Reporter(config.paths.socket(PART), lambda: report(app.state.services))
+    try:
+        server.run(sockets=[listener])
+    finally:
+        # The ledger's thread only reads and ends with us: stopping it would wait for a broker that is away.
+        reporter.close()
+
+
+def report(services: Services) -> Report:
+    """How this part is: it runs when it has read the ledger."""
+    current = services.ledger.caught_up
+    return Report(
+        state=State.RUNNING if current else State.STARTING,
+        detail="" if current else "reading the ledger",
+        figures={"requests": requests_served(), "open_pages": services.hub.open_pages},
+        metrics=metrics_text(),
+    )
+
+
+def listen(config: Config) -> socket.socket:
+    """The socket of the service, or a message that says which key to change."""
+    host, port = config.api.host, config.api.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise MachineError(
+            f"The API cannot listen on {host}:{port} ({error.strerror})",
+            "Stop what listens there, or set api.host and api.port to others.",
+        ) from None
+
+
+def tls_context(identity: Identity) -> ssl.SSLContext:
+    """TLS 1.3 and 1.2, nothing older."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(identity.certificate_file, identity.key_file)
+    return context

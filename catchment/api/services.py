@@ -1,0 +1,31 @@
+"""What the routes work with, made once for an application and handed to each of them."""
+
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+
+from catchment.api.hub import Hub
+from catchment.api.sessions import FailedSignIns, Sessions
+from catchment.api.sources import LedgerSource
+from catchment.config import Config
+from catchment.security.tokens import Tokens
+
+
+@dataclass(frozen=True)
+class Services:
+    """The parts of one application."""
+
+    config: Config
+    ledger: LedgerSource
+    tokens: Tokens
+    sessions: Sessions
+    failed_sign_ins: FailedSignIns
+    hub: Hub
+
+
+def services_of(request: Request) -> Services:
+    return cast(Services, request.app.state.services)
+
+
+ServicesOfApp = Annotated[Services, Depends(services_of)]

@@ -1,0 +1,66 @@
+"""The entry point: global options, the command groups, and how errors reach people."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import click
+import typer
+
+from catchment import __version__
+from catchment.cli import configuration, gateway, node, pipeline, provider, serve, simulate, token, verify
+from catchment.cli.console import errors
+from catchment.errors import CatchmentError
+
+app = typer.Typer(
+    name="catchment",
+    help="Gathers the data streams of many sites into one place without losing a drop.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"catchment {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    context: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="The configuration file.")
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    # Loaded where a command needs it: help and version must work with a broken file.
+    context.obj = config
+
+
+node.add_to(app)
+app.add_typer(configuration.app, name="config")
+app.add_typer(provider.app, name="provider")
+app.add_typer(token.app, name="token")
+app.add_typer(simulate.app, name="simulate")
+gateway.add_to(app)
+pipeline.add_to(app)
+serve.add_to(app)
+verify.add_to(app)
+
+
+def run() -> None:
+    """Runs a command; every error of ours becomes one line and its exit code."""
+    try:
+        app(standalone_mode=False)
+    except CatchmentError as error:
+        errors.print(f"[bold red]{error.code}[/]: {error}", highlight=False, soft_wrap=True)
+        sys.exit(error.exit_code)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)

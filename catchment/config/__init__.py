@@ -1,0 +1,18 @@
+"""The whole configuration: the only place that reads files and environment.
+
+Precedence: a `CATCHMENT_…` variable, then the YAML file, then the default in the model.
+"""
+
+from catchment.config.loading import load
+from catchment.config.models import Config, GatewaySettings, KafkaSettings, Paths, PipelineSettings, Role, TlsFiles
+
+__all__ = [
+    "Config",
+    "GatewaySettings",
+    "KafkaSettings",
+    "Paths",
+    "PipelineSettings",
+    "Role",
+    "TlsFiles",
+    "load",
+]

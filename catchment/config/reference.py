@@ -1,0 +1,120 @@
+"""The reference page of every key, generated from the models: `python -m catchment.config.reference`."""
+
+import sys
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from catchment.config.loading import FILE_VARIABLE, section_of, variable_of
+from catchment.config.models import Config, TopicSettings
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
+
+_HEAD = f"""# Configuration
+
+One YAML file and the environment. `catchment --config FILE` names the file, else the variable
+`{FILE_VARIABLE}`, else it is `catchment.yaml` in the working directory; without a file every key has its
+default. A variable wins over the file. Inside the file, `${{NAME}}` and `${{NAME:-default}}` stand for
+variables. An unknown key or a wrong value is refused at the start. `catchment config check` tells whether all
+is right, `catchment config show` lists every key with its value and where it came from.
+
+```yaml
+site: harbour
+data_dir: /var/lib/catchment
+gateway:
+  host: 0.0.0.0
+kafka:
+  topics:
+    records: {{partitions: 12, retention_hours: 720}}
+```
+
+This page is generated from the models: `python -m catchment.config.reference --write`.
+"""
+
+_COLUMNS = "| key | type | default | variable | meaning |\n|---|---|---|---|---|\n"
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([_HEAD, *_sections(Config, "")])
+
+
+def _sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    title = prefix.rstrip(".")
+    rows = [_row(prefix + name, field) for name, field in model.model_fields.items() if not _inner(field)]
+    heading = f"## `{title}`\n\n{model.__doc__}\n" if title else "## The node\n"
+    yield f"{heading}\n{_COLUMNS}" + "".join(rows)
+    for name, field in model.model_fields.items():
+        inner = _inner(field)
+        if inner:
+            yield from _sections(inner, f"{prefix}{name}.")
+    if "topics" in model.model_fields:
+        yield from _topic_section(f"{prefix}topics.<kind>.")
+
+
+def _topic_section(prefix: str) -> Iterator[str]:
+    """Topics are keyed by kind, so that no variable reaches inside."""
+    rows = [_row(prefix + name, field, None) for name, field in TopicSettings.model_fields.items()]
+    yield f"## `{prefix.rstrip('.')}`\n\n{TopicSettings.__doc__}\n\n{_COLUMNS}" + "".join(rows)
+
+
+def _inner(field: FieldInfo) -> type[BaseModel] | None:
+    return section_of(field.annotation)
+
+
+def _row(key: str, field: FieldInfo, variable: str | None = "") -> str:
+    named = f"`{variable or variable_of(key)}`" if variable is not None else "(in the file)"
+    return f"| `{key}` | {_type(field)} | {_default(field)} | {named} | {field.description} |\n"
+
+
+def _type(field: FieldInfo) -> str:
+    bounds = [
+        f"{_SIGNS[kind]} {getattr(rule, kind):,}"
+        for rule in field.metadata
+        for kind in _SIGNS
+        if hasattr(rule, kind)
+    ]
+    return ", ".join([_type_name(field.annotation), *bounds])
+
+
+_SIGNS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
+_TYPE_NAMES = {str: "text", int: "integer", float: "number", bool: "true or false", Path: "path"}
+
+
+def _type_name(annotation: Any) -> str:
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return " or ".join(f"`{member.value}`" for member in annotation)
+    origin, arguments = (
+        get_origin(annotation),
+        [each for each in get_args(annotation) if each is not type(None)],
+    )
+    if origin is list:
+        return f"list of {_type_name(arguments[0])}"
+    if origin is dict:
+        return "mapping"
+    if origin in (Union, UnionType):
+        return _type_name(arguments[0])
+    return _TYPE_NAMES[annotation]
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True)
+    if value is PydanticUndefined:
+        return "(required)"
+    if value is None or value in ([], {}):
+        return "(none)"
+    return f"`{value.value if isinstance(value, Enum) else value}`"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        PAGE.parent.mkdir(parents=True, exist_ok=True)
+        PAGE.write_text(page(), encoding="utf-8")
+    else:
+        sys.stdout.write(page())

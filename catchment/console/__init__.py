@@ -1,0 +1,1 @@
+"""The web console: serving it, and building it from its TypeScript in `web/`."""

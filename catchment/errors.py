@@ -1,0 +1,101 @@
+"""Every error that Catchment raises on purpose.
+
+Each says what happened and to which thing, and what to change. The code is stable: the command line
+and the API show the same one. Transient errors go away by themselves and are retried.
+"""
+
+from typing import ClassVar
+
+
+class CatchmentError(Exception):
+    """The root of the tree."""
+
+    code: ClassVar[str] = "failed"
+    exit_code: ClassVar[int] = 1
+    http_status: ClassVar[int] = 500
+    transient: ClassVar[bool] = False
+
+    def __init__(self, happened: str, remedy: str) -> None:
+        super().__init__(f"{happened}. {remedy}")
+        self.happened = happened
+        self.remedy = remedy
+
+
+class ConfigurationError(CatchmentError):
+    """The configuration, or how a command was called, is wrong."""
+
+    code = "configuration"
+    exit_code = 2
+
+
+class MachineError(CatchmentError):
+    """This machine lacks something that a node needs: a port, disk space, a right, Java."""
+
+    code = "machine"
+    exit_code = 2
+
+
+class BrokerUnavailable(CatchmentError):
+    """Kafka does not answer, or not yet."""
+
+    code = "broker-unavailable"
+    http_status = 503
+    transient = True
+
+
+class PartFailed(CatchmentError):
+    """A part of the node stopped, or did not become ready."""
+
+    code = "part-failed"
+
+
+class NodeNotRunning(CatchmentError):
+    """A command needs the running node."""
+
+    code = "node-not-running"
+    http_status = 503
+
+
+class InvalidRecord(CatchmentError):
+    """A record or its stamp cannot be read: it goes to the dead letters."""
+
+    code = "invalid-record"
+
+
+class Unauthenticated(CatchmentError):
+    """The caller showed no identity, or one that is not valid (any more)."""
+
+    code = "unauthenticated"
+    http_status = 401
+
+
+class AccessRefused(CatchmentError):
+    """The caller is known and lacks the right."""
+
+    code = "access-refused"
+    http_status = 403
+
+
+class NotFound(CatchmentError):
+    """There is no such thing."""
+
+    code = "not-found"
+    http_status = 404
+
+
+class InvalidRequest(CatchmentError):
+    """A request to the API that makes no sense."""
+
+    code = "invalid-request"
+    http_status = 422
+
+
+class TooManyAttempts(CatchmentError):
+    """Too many failed sign-ins from one address."""
+
+    code = "too-many-attempts"
+    http_status = 429
+
+    def __init__(self, happened: str, retry_after_s: int) -> None:
+        super().__init__(happened, f"Wait {retry_after_s} s and try again.")
+        self.retry_after_s = retry_after_s

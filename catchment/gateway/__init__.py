@@ -1,0 +1,1 @@
+"""The site gateway: listeners that hear devices, and a forwarder that hands on to Kafka."""

@@ -1,0 +1,222 @@
+"""Java and the jars: Kafka and Spark's connector, resolved by PySpark's own Ivy, and our operators, compiled.
+
+`python -m catchment.jars` makes all of it below `build/jars`, and does nothing when all is there.
+`jvm/jars.sha256` locks what `jvm/ivy.xml` resolves to: a jar with another checksum is refused.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from catchment.errors import CatchmentError, MachineError
+from catchment.security.files import exclusive
+
+PROJECT = Path(__file__).resolve().parent.parent
+JVM = PROJECT / "jvm"
+JARS = PROJECT / "build" / "jars"
+
+IVY_FILE = JVM / "ivy.xml"
+LOCK_FILE = JVM / "jars.sha256"
+SOURCES = JVM / "src"
+OPERATORS = JARS / "catchment-operators.jar"
+STAMP = JARS / "operators.stamp"
+CONFIGURATIONS = ("broker", "spark")
+
+JAVA_VERSIONS = ("17", "21")
+JDK_PACKAGE = "openjdk-17-jdk-headless"
+VECTOR_MODULE = "jdk.incubator.vector"
+
+_console = Console(stderr=True)
+
+
+def broker_classpath() -> str:
+    """The class path of the embedded broker; Java itself expands the star."""
+    return f"{_made(JARS / 'broker')}/*"
+
+
+def spark_jars() -> list[Path]:
+    """What Spark needs beside its own jars: the Kafka connector and our operators."""
+    return [*sorted(_made(JARS / "spark").glob("*.jar")), _made(OPERATORS)]
+
+
+def check_java() -> Path:
+    """Finds a Java that Kafka and Spark both run on: JAVA_HOME first, then the PATH."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(home, "bin"))) if home else shutil.which("java")
+    if java is None:
+        raise _wrong_java(f"There is no Java in {f'JAVA_HOME ({home})' if home else 'the PATH'}")
+    listing = subprocess.run([java, "--list-modules"], capture_output=True, text=True).stdout
+    modules = dict(line.split("@", 1) for line in listing.splitlines() if "@" in line)
+    java_version = modules.get("java.base", "unknown")
+    if re.split(r"[.+-]", java_version)[0] not in JAVA_VERSIONS:
+        raise _wrong_java(
+            f"{java} is Java {java_version}, and Spark runs on Java {' or '.join(JAVA_VERSIONS)}"
+        )
+    if VECTOR_MODULE not in modules:
+        raise _wrong_java(f"{java} lacks the module {VECTOR_MODULE}, which Spark needs")
+    return Path(java)
+
+
+def prepare(*, update_lock: bool = False) -> None:
+    """Makes whatever is missing or out of date; needs the network only for jars that are not there."""
+    JARS.mkdir(parents=True, exist_ok=True)
+    with exclusive(JARS / ".lock"):
+        if update_lock:
+            _retrieve(expected_jars=0)
+            LOCK_FILE.write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sorted(_found().items())))
+        elif _found() != (locked := read_lock()):
+            _retrieve(expected_jars=len(locked))
+            _refuse_unlocked(locked)
+        _compile_operators()
+
+
+def read_lock() -> dict[str, str]:
+    """Checksums by `configuration/file.jar`."""
+    return {name: sha256 for sha256, name in map(str.split, LOCK_FILE.read_text().splitlines())}
+
+
+def cache_directory() -> Path:
+    """Where Ivy keeps what it downloaded, for all clones of this user."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "catchment" / "ivy"
+
+
+def _made(path: Path) -> Path:
+    if not path.exists():
+        raise MachineError(f"{path} is missing", "Run `make setup`, which fetches and compiles all jars.")
+    return path
+
+
+def _wrong_java(happened: str) -> MachineError:
+    return MachineError(happened, f"Install the package {JDK_PACKAGE}, or set JAVA_HOME to a JDK 17.")
+
+
+def _pyspark_jars() -> Path:
+    spec = find_spec("pyspark")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "jars"
+
+
+def _found() -> dict[str, str]:
+    files = [file for conf in CONFIGURATIONS for file in (JARS / conf).glob("*.jar")]
+    return {str(file.relative_to(JARS)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def _refuse_unlocked(locked: dict[str, str]) -> None:
+    found = _found()
+    wrong = sorted(name for name in found.keys() | locked.keys() if found.get(name) != locked.get(name))
+    for name in wrong:
+        (JARS / name).unlink(missing_ok=True)
+    if wrong:
+        raise MachineError(
+            f"These jars are not what {LOCK_FILE.name} locks, and were not kept: {', '.join(wrong)}",
+            f"Delete {cache_directory()} to fetch them anew. After a change of {IVY_FILE.name}, "
+            "check them and run `python -m catchment.jars --update-lock`.",
+        )
+
+
+def _retrieve(expected_jars: int) -> None:
+    for conf in CONFIGURATIONS:
+        shutil.rmtree(JARS / conf, ignore_errors=True)
+    (ivy,) = _pyspark_jars().glob("ivy-*.jar")
+    lookups = [f"-Divy.maven.lookup.{extra}=false" for extra in ("sources", "javadoc")]
+    pattern = f"{JARS}/[conf]/[artifact]-[revision].[ext]"
+    options = ["-cache", str(cache_directory()), "-ivy", str(IVY_FILE), "-retrieve", pattern]
+    arguments = [str(check_java()), *lookups, "-jar", str(ivy), *options]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout is not None
+        lines = _follow(process.stdout, expected_jars)
+    if process.returncode != 0:
+        problems = [line.strip() for line in lines if re.search("not found|error|exception", line, re.I)]
+        raise MachineError(
+            f"Kafka's and Spark's jars could not be fetched: {'; '.join(problems[:3]) or 'Ivy failed'}",
+            "Check that this machine reaches Maven Central; JAVA_TOOL_OPTIONS can name a proxy.",
+        )
+
+
+def _follow(output: Iterable[str], expected_jars: int) -> list[str]:
+    """Shows Ivy's progress: each jar is found once and, unless it is in the cache, downloaded once."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    lines = []
+    with Progress(*columns, console=_console) as progress:
+        task = progress.add_task("Kafka and the Spark connector", total=2 * expected_jars or None)
+        for line in output:
+            lines.append(line)
+            if line.startswith(("\tfound ", "\t[SUCCESSFUL ]")):
+                progress.advance(task)
+        progress.update(task, total=1, completed=1)
+    return lines
+
+
+def _compile_operators() -> None:
+    sources = sorted(SOURCES.rglob("*.java"))
+    stamp = _stamp_of(sources)
+    if not sources or (OPERATORS.exists() and STAMP.exists() and STAMP.read_text() == stamp):
+        return
+    javac = check_java().with_name("javac")
+    if not javac.exists():
+        raise _wrong_java(f"There is no compiler beside Java ({javac})")
+    with tempfile.TemporaryDirectory() as scratch:
+        classes = Path(scratch, "classes")
+        _run_javac(javac, sources, classes, Path(scratch, "arguments"))
+        _pack(classes, OPERATORS)
+    STAMP.write_text(stamp)
+
+
+def _stamp_of(sources: list[Path]) -> str:
+    digest = hashlib.sha256(version("pyspark").encode())
+    for source in sources:
+        digest.update(f"{source.relative_to(SOURCES)}\n".encode() + source.read_bytes())
+    return digest.hexdigest()
+
+
+def _run_javac(javac: Path, sources: list[Path], classes: Path, argument_file: Path) -> None:
+    class_path = ":".join(map(str, sorted(_pyspark_jars().glob("*.jar"))))
+    # Not linted: jars of PySpark whose manifests name others that it leaves out.
+    options = ["-Xlint:all,-path", "-Werror", "-proc:none", "--release", "17", "-encoding", "UTF-8"]
+    arguments = [*options, "-cp", class_path, "-d", str(classes), *map(str, sources)]
+    argument_file.write_text("\n".join(f'"{argument}"' for argument in arguments))
+    compiled = subprocess.run([javac, f"@{argument_file}"], capture_output=True, text=True)
+    if compiled.returncode != 0:
+        raise MachineError(
+            f"The Java operators do not compile:\n{compiled.stderr or compiled.stdout}",
+            f"Correct the sources in {SOURCES}.",
+        )
+
+
+def _pack(classes: Path, jar: Path) -> None:
+    """Same classes, same bytes: entries are sorted and their time is fixed."""
+    draft = jar.with_suffix(".draft")
+    with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("META-INF/MANIFEST.MF"), "Manifest-Version: 1.0\r\n\r\n")
+        for file in sorted(classes.rglob("*.class")):
+            archive.writestr(zipfile.ZipInfo(str(file.relative_to(classes))), file.read_bytes())
+    draft.replace(jar)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m catchment.jars", description=__doc__)
+    parser.add_argument("--update-lock", action="store_true", help="lock what Ivy finds now")
+    try:
+        prepare(update_lock=parser.parse_args().update_lock)
+    except CatchmentError as error:
+        _console.print(f"[bold red]{error.code}[/]: {escape(str(error))}", highlight=False, soft_wrap=True)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Clients of Kafka, each with the identity of one party."""
+
+import logging
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient
+
+from catchment.config import Config
+from catchment.errors import BrokerUnavailable
+from catchment.kafka.failures import explain
+from catchment.kafka.identities import bootstrap_servers, identity_of, java_file_of
+from catchment.kafka.parties import Party
+
+REQUEST_TIMEOUT_S = 10.0
+# The longest line that a gateway may be set to take, with headers and the frame of a batch.
+MAX_RECORD_BYTES = 10_000_000 + 65_536
+
+_BATCH_RECORDS = 10_000
+_REPEAT_AFTER_S = 30.0
+
+
+class _Patience(logging.Filter):
+    """Lets one line of a kind and client through at a time: a broker that is away is news only once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last_s: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        kind_and_client = " ".join(record.getMessage().split(" ", 2)[:2])
+        now_s = time.monotonic()
+        if now_s - self._last_s.get(kind_and_client, -_REPEAT_AFTER_S) < _REPEAT_AFTER_S:
+            return False
+        self._last_s[kind_and_client] = now_s
+        return True
+
+
+_log = logging.getLogger("catchment.kafka.librdkafka")
+_log.addFilter(_Patience())
+
+
+def client_settings(config: Config, party: Party) -> dict[str, Any]:
+    """What every librdkafka client of a party needs."""
+    identity = identity_of(config, party)
+    return {
+        "bootstrap.servers": bootstrap_servers(config),
+        "client.id": f"catchment.{party}",
+        "security.protocol": "ssl",
+        "ssl.ca.location": str(identity.ca_file),
+        "ssl.certificate.location": str(identity.certificate_file),
+        "ssl.key.location": str(identity.key_file),
+        # A broker that is back is found within about a second.
+        "reconnect.backoff.ms": 50,
+        "reconnect.backoff.max.ms": 1000,
+        "log.connection.close": False,
+        "logger": _log,
+    }
+
+
+def producer(config: Config, party: Party, **settings: Any) -> Producer:
+    """A producer that loses and repeats nothing; settings are librdkafka's, with underscores for dots.
+
+    What cannot be sent now waits, however long: there is no time-out after which records are dropped.
+    """
+    defaults = {
+        "enable.idempotence": True,
+        "message.timeout.ms": 0,
+        "message.max.bytes": MAX_RECORD_BYTES,
+    }
+    return Producer({**client_settings(config, party), **defaults, **_dotted(settings)})
+
+
+def consumer(config: Config, party: Party, **settings: Any) -> Consumer:
+    """A consumer that commits nothing by itself; settings are librdkafka's, with underscores for dots."""
+    defaults = {
+        "group.id": party.group,
+        "enable.auto.commit": False,
+        "auto.offset.reset": "earliest",
+        # By default a full queue pauses fetching for a second, which halves the pace of catching up.
+        "fetch.queue.backoff.ms": 1,
+    }
+    return Consumer({**client_settings(config, party), **defaults, **_dotted(settings)})
+
+
+def admin(config: Config) -> AdminClient:
+    """An administrator's client."""
+    return AdminClient(client_settings(config, Party.ADMIN))
+
+
+def spark_options(config: Config, party: Party) -> dict[str, str]:
+    """The options of Spark's Kafka source and sink."""
+    return {
+        "kafka.bootstrap.servers": bootstrap_servers(config),
+        "kafka.security.protocol": "SSL",
+        "kafka.ssl.keystore.type": "PEM",
+        "kafka.ssl.keystore.location": str(java_file_of(config, party)),
+        "kafka.ssl.truststore.type": "PEM",
+        "kafka.ssl.truststore.location": str(identity_of(config, party).ca_file),
+        "kafka.ssl.enabled.protocols": "TLSv1.3",
+        "kafka.ssl.protocol": "TLSv1.3",
+        "kafka.max.request.size": str(MAX_RECORD_BYTES),
+    }
+
+
+def end_offsets(consumer: Consumer, topic: str) -> dict[int, int]:
+    """The offset after the last record of every partition of a topic."""
+    description = consumer.list_topics(topic, timeout=REQUEST_TIMEOUT_S).topics[topic]
+    if description.error:
+        raise KafkaException(description.error)
+    ends = {}
+    for partition in description.partitions:
+        offsets = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=REQUEST_TIMEOUT_S)
+        if offsets is None:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        ends[partition] = offsets[1]
+    return ends
+
+
+def read_all(config: Config, party: Party, topic: str, timeout_s: float = 30.0) -> Iterator[Message]:
+    """Every record that is on a topic now, in the order of each partition; fails if none comes in time."""
+    source = consumer(config, party, enable_partition_eof=True)
+    try:
+        yield from _read_all(source, topic, timeout_s)
+    except KafkaException as error:
+        raise explain(f"Reading {topic}", error) from None
+    finally:
+        source.close()
+
+
+def _read_all(source: Consumer, topic: str, timeout_s: float) -> Iterator[Message]:
+    ends = {partition: end for partition, end in end_offsets(source, topic).items() if end > 0}
+    source.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in ends])
+    while ends:
+        first = source.poll(timeout_s)
+        if first is None:
+            raise BrokerUnavailable(
+                f"Nothing came from {topic} for {timeout_s:g} s", "See that the broker runs."
+            )
+        # `consume` with a time-out would wait for a full batch.
+        for message in (first, *source.consume(_BATCH_RECORDS, 0)):
+            yield from _take(message, ends)
+
+
+def _take(message: Message, ends: dict[int, int]) -> Iterator[Message]:
+    """Passes on a record that is wanted, and strikes out partitions that are read to their end."""
+    partition, offset, error = message.partition(), message.offset(), message.error()
+    if error and error.code() != KafkaError._PARTITION_EOF:
+        raise KafkaException(error)
+    assert partition is not None
+    assert offset is not None
+    end = ends.get(partition, 0)
+    if not error and offset < end:
+        yield message
+    if error or offset >= end - 1:
+        ends.pop(partition, None)
+
+
+def _dotted(settings: dict[str, Any]) -> dict[str, Any]:
+    return {name.replace("_", "."): value for name, value in settings.items()}

@@ -1,0 +1,95 @@
+"""Following a whole topic, from its beginning and for as long as the process lives."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
+
+from catchment.config import Config
+from catchment.kafka.clients import consumer, end_offsets
+from catchment.kafka.parties import Party
+
+log = logging.getLogger(__name__)
+
+BATCH_RECORDS = 10_000
+POLL_S = 0.5
+RETRY_S = 1.0
+
+
+class TopicFollower:
+    """Hands every batch of a topic to `handle`, in a thread of its own.
+
+    It belongs to no consumer group and commits nothing: whoever follows keeps what it needs and reads
+    the topic again after a restart. A broker that is away is waited for.
+    """
+
+    def __init__(
+        self, config: Config, party: Party, topic: str, handle: Callable[[Iterable[Message]], None]
+    ) -> None:
+        self._config = config
+        self._party = party
+        self._topic = topic
+        self._handle = handle
+        self._stopping = threading.Event()
+        self._caught_up = threading.Event()
+        self._goals: dict[int, int] = {}
+        self._thread = threading.Thread(target=self._run, name=f"follow {topic}", daemon=True)
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether all that was on the topic when following began has been handled."""
+        return self._caught_up.is_set()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        source = consumer(self._config, self._party)
+        try:
+            while not self._stopping.is_set() and not self._assign(source):
+                self._stopping.wait(RETRY_S)
+            while not self._stopping.is_set():
+                self._take_batch(source)
+        finally:
+            source.close()
+
+    def _assign(self, source: Consumer) -> bool:
+        try:
+            self._goals = {
+                partition: end for partition, end in end_offsets(source, self._topic).items() if end
+            }
+            partitions = source.list_topics(self._topic, timeout=10).topics[self._topic].partitions
+        except KafkaException as error:
+            log.warning("%s cannot be followed yet: %s", self._topic, error)
+            return False
+        source.assign([TopicPartition(self._topic, partition, 0) for partition in partitions])
+        self._note_progress({})
+        return True
+
+    def _take_batch(self, source: Consumer) -> None:
+        first = source.poll(POLL_S)
+        if first is None:
+            return
+        batch = [message for message in (first, *source.consume(BATCH_RECORDS, 0)) if _is_record(message)]
+        self._handle(batch)
+        self._note_progress({message.partition() or 0: (message.offset() or 0) + 1 for message in batch})
+
+    def _note_progress(self, positions: dict[int, int]) -> None:
+        for partition, position in positions.items():
+            if position >= self._goals.get(partition, 0):
+                self._goals.pop(partition, None)
+        if not self._goals:
+            self._caught_up.set()
+
+
+def _is_record(message: Message) -> bool:
+    error = message.error()
+    if error:
+        log.warning("reading goes on after: %s", error)
+    return error is None

@@ -1,0 +1,153 @@
+"""The table of topics, and how a cluster is made to match it."""
+
+import time
+from dataclasses import dataclass, replace
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    ResourceType,
+)
+
+from catchment.config import Config
+from catchment.errors import BrokerUnavailable, ConfigurationError
+from catchment.kafka.clients import MAX_RECORD_BYTES, REQUEST_TIMEOUT_S, admin
+from catchment.kafka.failures import explain, outcome
+from catchment.records import Kind
+
+HOUR_MS = 3_600_000
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class TopicSpec:
+    """How a topic is made. A compacted one keeps the latest record of each key for ever."""
+
+    partitions: int
+    retention_hours: float | None = None
+    compacted: bool = False
+
+    def settings(self, replication_factor: int) -> dict[str, str]:
+        """Kafka's settings of such a topic."""
+        common = {
+            "max.message.bytes": MAX_RECORD_BYTES,
+            # Of three copies two must have a record before it counts as written.
+            "min.insync.replicas": max(1, replication_factor - 1),
+        }
+        own = self._compaction() if self.compacted else self._retention()
+        return {name: str(value) for name, value in (common | own).items()}
+
+    def _compaction(self) -> dict[str, str | int]:
+        # The segment being written is never compacted: small ones keep the topic quick to read.
+        return {
+            "cleanup.policy": "compact",
+            "segment.bytes": 16 * MIB,
+            "min.cleanable.dirty.ratio": "0.1",
+            "max.compaction.lag.ms": HOUR_MS // 12,
+        }
+
+    def _retention(self) -> dict[str, str | int]:
+        assert self.retention_hours is not None
+        retention_ms = round(self.retention_hours * HOUR_MS)
+        # Whole segments are deleted, so one must not span much of the time that is kept.
+        return {
+            "cleanup.policy": "delete",
+            "retention.ms": retention_ms,
+            "segment.bytes": 256 * MIB,
+            "segment.ms": max(1, min(24 * HOUR_MS, retention_ms // 4)),
+        }
+
+
+TOPICS: dict[Kind, TopicSpec] = {
+    Kind.RECORDS: TopicSpec(partitions=4, retention_hours=7 * 24),
+    Kind.MARKS: TopicSpec(partitions=1, compacted=True),
+    Kind.LEDGER: TopicSpec(partitions=2, compacted=True),
+    Kind.DEADLETTER: TopicSpec(partitions=1, retention_hours=30 * 24),
+}
+
+
+def planned(config: Config) -> dict[Kind, TopicSpec]:
+    """The table with what the configuration changes."""
+    return {
+        kind: replace(spec, **config.kafka.topics[kind].model_dump(exclude_none=True))
+        if kind in config.kafka.topics
+        else spec
+        for kind, spec in TOPICS.items()
+    }
+
+
+def ensure_topics(config: Config) -> list[str]:
+    """Creates what is missing and alters what differs; says what it changed.
+
+    The number of copies of a topic that exists already is left as it is.
+    """
+    client = admin(config)
+    present = _partition_counts(client)
+    changes = []
+    for kind, spec in planned(config).items():
+        if kind.topic not in present:
+            changes.append(_create(client, kind, spec, config.kafka.replication_factor))
+            continue
+        changes += _grow(client, kind, spec, present[kind.topic])
+        changes += _alter(client, kind, spec.settings(config.kafka.replication_factor))
+    _wait_until_visible(client, planned(config))
+    return changes
+
+
+def _partition_counts(client: AdminClient) -> dict[str, int]:
+    try:
+        topics = client.list_topics(timeout=REQUEST_TIMEOUT_S).topics
+    except KafkaException as error:
+        raise explain("Listing the topics", error) from None
+    return {name: len(description.partitions) for name, description in topics.items()}
+
+
+def _create(client: AdminClient, kind: Kind, spec: TopicSpec, replication_factor: int) -> str:
+    settings = spec.settings(replication_factor)
+    topic = NewTopic(kind.topic, spec.partitions, replication_factor, config=settings)
+    outcome(f"Creating {kind.topic}", client.create_topics([topic])[kind.topic])
+    return f"created {kind.topic} with {spec.partitions} partitions"
+
+
+def _grow(client: AdminClient, kind: Kind, spec: TopicSpec, present: int) -> list[str]:
+    if spec.partitions < present:
+        raise ConfigurationError(
+            f"{kind.topic} has {present} partitions, {spec.partitions} are wanted, and Kafka removes none",
+            f"Set kafka.topics.{kind.value}.partitions to {present} or more.",
+        )
+    if spec.partitions == present:
+        return []
+    growth = client.create_partitions([NewPartitions(kind.topic, spec.partitions)])
+    outcome(f"Adding partitions to {kind.topic}", growth[kind.topic])
+    return [f"{kind.topic}: partitions {present} → {spec.partitions}"]
+
+
+def _alter(client: AdminClient, kind: Kind, wanted: dict[str, str]) -> list[str]:
+    resource = ConfigResource(ResourceType.TOPIC, kind.topic)
+    present = outcome(f"Reading the settings of {kind.topic}", client.describe_configs([resource])[resource])
+    differing = {name: value for name, value in wanted.items() if present[name].value != value}
+    if not differing:
+        return []
+    entries = [
+        ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        for name, value in differing.items()
+    ]
+    change = ConfigResource(ResourceType.TOPIC, kind.topic, incremental_configs=entries)
+    outcome(f"Altering {kind.topic}", client.incremental_alter_configs([change])[change])
+    return [f"{kind.topic}: {name} {present[name].value} → {value}" for name, value in differing.items()]
+
+
+def _wait_until_visible(client: AdminClient, wanted: dict[Kind, TopicSpec]) -> None:
+    """The controller answers before every broker has heard of a new topic."""
+    deadline_s = time.monotonic() + REQUEST_TIMEOUT_S
+    while time.monotonic() < deadline_s:
+        present = _partition_counts(client)
+        if all(present.get(kind.topic, 0) >= spec.partitions for kind, spec in wanted.items()):
+            return
+        time.sleep(0.05)
+    raise BrokerUnavailable("New topics or partitions did not appear", "Look at the brokers' logs.")

@@ -1,0 +1,1 @@
+"""A node: its parts as processes, started, watched, restarted and stopped."""

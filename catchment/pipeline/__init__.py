@@ -1,0 +1,1 @@
+"""The Spark pipeline: one driver, one file per query."""

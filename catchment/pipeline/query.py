@@ -1,0 +1,49 @@
+"""What a query is: a pure function with declared inputs and outputs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from catchment.config import Config
+from catchment.kafka.clients import spark_options
+from catchment.kafka.parties import Party
+from catchment.records import Kind
+
+
+@dataclass(frozen=True)
+class Query:
+    """A continuous query: `build` turns Kafka's columns into rows of topic, key, value and headers."""
+
+    name: str
+    reads: tuple[Kind, ...]
+    writes: tuple[Kind, ...]
+    build: Callable[[DataFrame], DataFrame]
+
+
+def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
+    """Starts a query in real-time mode from its last checkpoint, or from the beginning of its inputs."""
+    options = spark_options(config, Party.PIPELINE)
+    records = (
+        spark.readStream.format("kafka")
+        .options(**options)
+        .option("subscribe", ",".join(kind.topic for kind in query.reads))
+        .option("startingOffsets", "earliest")
+        .option("includeHeaders", "true")
+        # What retention took before it was read cannot be had by failing for ever: the ledger names the gap.
+        .option("failOnDataLoss", "false")
+        .load()
+    )
+    return (
+        query.build(records)
+        .writeStream.format("kafka")
+        .options(**options)
+        .option("kafka.compression.type", "lz4")
+        .option("kafka.linger.ms", "1")
+        .option("checkpointLocation", str(config.paths.checkpoints / query.name))
+        .outputMode("update")
+        .queryName(query.name)
+        .trigger(realTime=f"{config.pipeline.checkpoint_interval_s} seconds")
+        .start()
+    )

@@ -1,0 +1,117 @@
+"""The pipeline as a process: one Spark driver that runs every declared query and reports on each."""
+
+import logging
+import signal
+import threading
+from typing import Any
+
+from prometheus_client import Gauge
+from pyspark.sql import SparkSession
+
+from catchment.config import Config
+from catchment.health import Report, Reporter, State, metrics_text
+from catchment.kafka.topics import planned
+from catchment.pipeline import session
+from catchment.pipeline.flow import Flow, FlowMeter
+from catchment.pipeline.queries import QUERIES
+from catchment.pipeline.query import Query, start
+from catchment.pipeline.runner import QueryRunner
+
+log = logging.getLogger(__name__)
+
+TEND_S = 1.0
+MEASURE_EVERY = 3
+SPARE_SLOTS = 4
+
+ROWS_IN = Gauge("catchment_query_rows_in_per_second", "Rows that came in on a query's topics.", ["query"])
+ROWS_OUT = Gauge("catchment_query_rows_out_per_second", "Rows that a query wrote.", ["query"])
+DELAY = Gauge("catchment_query_delay_seconds", "From a record's origin to the result it caused.", ["query"])
+RESTARTS = Gauge("catchment_query_restarts", "Times that a query had to be started again.", ["query"])
+
+
+def run(config: Config) -> None:
+    """Runs the pipeline until SIGTERM or SIGINT."""
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    pipeline = Pipeline(config)
+    reporter = Reporter(config.paths.socket("pipeline"), pipeline.report)
+    try:
+        pipeline.run(stopping)
+    finally:
+        reporter.close()
+
+
+class Pipeline:
+    """The driver and a runner and a meter for each query."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._flows: dict[str, Flow] = {}
+        self._runners: list[QueryRunner] = []
+
+    def run(self, stopping: threading.Event) -> None:
+        spark = session.create(self._config.pipeline, self._slots(), self._config.paths.data / "spark")
+        self._runners = [self._runner(query, spark) for query in QUERIES]
+        meters = {query.name: FlowMeter(self._config, query) for query in QUERIES}
+        rounds = 0
+        while not stopping.wait(TEND_S):
+            for runner in self._runners:
+                runner.tend()
+            if rounds % MEASURE_EVERY == 0:
+                self._flows = {name: meter.measure() for name, meter in meters.items()}
+            rounds += 1
+        for runner in self._runners:
+            runner.stop()
+        spark.stop()
+
+    def report(self) -> Report:
+        queries = [self._figures(runner) for runner in self._runners]
+        waiting = [runner.name for runner in self._runners if runner.state is not State.RUNNING]
+        if not queries:
+            state, detail = State.STARTING, "Spark is starting"
+        elif waiting:
+            failing = any(runner.state is State.RESTARTING for runner in self._runners)
+            state = State.DEGRADED if failing else State.STARTING
+            detail = f"not running: {', '.join(waiting)}"
+        else:
+            state, detail = State.RUNNING, ""
+        return Report(state=state, detail=detail, figures={"queries": queries}, metrics=metrics_text())
+
+    def _slots(self) -> int:
+        """A real-time query holds a thread for each partition it reads and each that it shuffles to."""
+        topics = planned(self._config)
+        sources = sum(topics[kind].partitions for query in QUERIES for kind in query.reads)
+        return sources + len(QUERIES) * self._config.pipeline.shuffle_partitions + SPARE_SLOTS
+
+    def _runner(self, query: Query, spark: SparkSession) -> QueryRunner:
+        return QueryRunner(
+            name=query.name,
+            start=lambda: start(query, spark, self._config),
+            active_tasks=lambda run_id: _active_tasks(spark, run_id),
+            backoff_max_s=self._config.pipeline.restart_backoff_max_s,
+        )
+
+    def _figures(self, runner: QueryRunner) -> dict[str, Any]:
+        flow = self._flows.get(runner.name, Flow())
+        ROWS_IN.labels(runner.name).set(flow.rows_in_per_s)
+        ROWS_OUT.labels(runner.name).set(flow.rows_out_per_s)
+        DELAY.labels(runner.name).set((flow.delay_ms or 0) / 1000)
+        RESTARTS.labels(runner.name).set(runner.restarts)
+        return {
+            "name": runner.name,
+            "state": runner.state.value,
+            "mode": "real-time",
+            "restarts": runner.restarts,
+            "rows_in_per_s": round(flow.rows_in_per_s, 1),
+            "rows_out_per_s": round(flow.rows_out_per_s, 1),
+            "delay_ms": flow.delay_ms,
+            "last_error": runner.last_error,
+        }
+
+
+def _active_tasks(spark: SparkSession, run_id: str) -> int:
+    tracker = spark.sparkContext.statusTracker()
+    jobs = (tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(run_id))
+    stages = (tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds)
+    return sum(stage.numActiveTasks for stage in stages if stage)

@@ -1,0 +1,1 @@
+"""Who is who: the certificate authority, provider identities, tokens."""

@@ -1,0 +1,1 @@
+"""Simulated devices, through the real listeners."""

@@ -1,0 +1,80 @@
+"""A browser whose every complaint fails the test: policy violations, errors, requests to elsewhere."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+
+from catchment.console.build import build
+from tests.conftest import MakeConfig
+from tests.serving import ServedNode, serve
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    build()
+    with sync_playwright() as playwright:
+        yield from _launch(playwright)
+
+
+def _launch(playwright: Playwright) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def node(make_config: MakeConfig) -> Iterator[ServedNode]:
+    with serve(make_config()) as served:
+        yield served
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What the browser complained of so far; a test takes out what it expects."""
+    return []
+
+
+@pytest.fixture
+def open_page(browser: Browser, node: ServedNode, complaints: list[str]) -> Iterator[OpenPage]:
+    """Opens the console in a window of the given size and scheme; at the end nothing may have gone wrong."""
+    contexts = []
+
+    def open_one(width: int = 1440, height: int = 900, colour_scheme: str = "light") -> Page:
+        context = browser.new_context(
+            ignore_https_errors=True,
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if colour_scheme == "dark" else "light",
+        )
+        contexts.append(context)
+        page = context.new_page()
+        _listen(page, node.url, complaints)
+        page.goto(node.url)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def _listen(page: Page, url: str, complaints: list[str]) -> None:
+    page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+    page.on("console", lambda said: complaints.append(f"{said.type}: {said.text}"))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(url) else complaints.append(f"request: {request.url}"),
+    )

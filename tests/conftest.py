@@ -1,0 +1,91 @@
+"""What many tests share: configurations, and one broker for the whole run."""
+
+import os
+import random
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from catchment.config import Config
+from catchment.kafka.broker import command, prepare_cluster, wait_until_ready
+from catchment.node.process import Child
+
+SLOW_FOLDERS = {"integration", "faults", "browser"}
+BROKER_START_TIMEOUT_S = 60.0
+# Below the range from which the system takes ports for outgoing connections.
+PORTS = range(20_000, 32_000)
+
+
+class MakeConfig(Protocol):
+    """Makes a configuration with a data directory and ports of its own; sections are merged into it."""
+
+    def __call__(self, **sections: Any) -> Config: ...
+
+
+RunBroker = Callable[[Config], AbstractContextManager[Child]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks as slow what needs the shared broker or lives in a folder of slow tests."""
+    for item in items:
+        fixtures: list[str] = getattr(item, "fixturenames", [])
+        if "cluster" in fixtures or SLOW_FOLDERS & set(Path(item.path).parts):
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def make_config(tmp_path_factory: pytest.TempPathFactory) -> MakeConfig:
+    """A factory of configurations that do not get into each other's way."""
+
+    def make(**sections: Any) -> Config:
+        broker, controller, gateway, api = _free_ports(4)
+        values: dict[str, Any] = {
+            "data_dir": tmp_path_factory.mktemp("node"),
+            "kafka": {"port": broker, "controller_port": controller},
+            "gateway": {"port": gateway},
+            "api": {"port": api},
+        }
+        for name, section in sections.items():
+            values[name] = {**values.get(name, {}), **section} if isinstance(section, dict) else section
+        return Config.model_validate(values)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def run_broker() -> RunBroker:
+    """Runs an embedded broker, ready with topics and access lists, for as long as a `with` block lasts."""
+    return _run_broker
+
+
+@pytest.fixture(scope="session")
+def cluster(make_config: MakeConfig) -> Iterator[Config]:
+    """The configuration of a broker that all tests share: leave its topics as they are declared."""
+    config = make_config()
+    with _run_broker(config):
+        yield config
+
+
+@contextmanager
+def _run_broker(config: Config) -> Iterator[Child]:
+    child = Child(command(config), os.environ, config.paths.logs / "broker.out")
+    try:
+        wait_until_ready(config, lambda: not child.exited(), BROKER_START_TIMEOUT_S)
+        prepare_cluster(config)
+        yield child
+    finally:
+        child.kill()
+
+
+def _free_ports(count: int) -> list[int]:
+    found: list[int] = []
+    while len(found) < count:
+        port = random.choice(PORTS)
+        with socket.socket() as probe:
+            if port not in found and probe.connect_ex(("127.0.0.1", port)) != 0:
+                found.append(port)
+    return found

@@ -1,0 +1,111 @@
+"""A served node for tests: the real service over HTTPS, on a ledger and a report kept in memory."""
+
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+
+from catchment.api.app import create_app
+from catchment.api.service import Server, listen
+from catchment.config import Config
+from catchment.health import Report, Reporter, State
+from catchment.ledger.model import LedgerRow
+from catchment.node.status import Component, status_of
+from catchment.security.authority import Authority
+from catchment.security.tokens import Scope, Tokens
+
+EVERYTHING = frozenset(Scope)
+
+
+def row(stream: str = "boiler", received: int = 10, **fields: Any) -> LedgerRow:
+    """A row of the ledger with nothing out of the ordinary, except for what is given."""
+    usual: dict[str, Any] = {
+        "site": "local",
+        "gateway": "gateway",
+        "epoch": 1,
+        "version": received,
+        "highest": received,
+        "duplicates": 0,
+        "out_of_order": 0,
+        "missing": 0,
+        "gaps": [],
+        "first_origin_us": 1_000_000,
+        "last_origin_us": time.time_ns() // 1_000,
+    }
+    return LedgerRow.model_validate({**usual, "stream": stream, "received": received, **fields})
+
+
+class MemoryLedger:
+    """A ledger that says what it was told."""
+
+    def __init__(self, *rows: LedgerRow) -> None:
+        self.caught_up = True
+        self._rows = {row.source: row for row in rows}
+
+    def put(self, row: LedgerRow) -> None:
+        self._rows[row.source] = row
+
+    def clear(self) -> None:
+        self._rows.clear()
+
+    def rows(self) -> list[LedgerRow]:
+        return sorted(self._rows.values(), key=lambda row: (row.site, row.gateway, row.stream, row.epoch))
+
+
+class ServedNode:
+    """What a test can do with a node that is being served."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.url = f"https://localhost:{config.api.port}"
+        self.ledger = MemoryLedger()
+        self.tokens = Tokens(config.paths.tokens)
+        self.components: list[Component] = []
+        self.app = create_app(config, self.ledger)
+        self.reset()
+
+    def reset(self) -> None:
+        """A ledger without rows, and two components that run."""
+        self.ledger.caught_up = True
+        self.ledger.clear()
+        self.components[:] = [
+            Component(name="broker", state=State.RUNNING, pid=4211, uptime_s=754.2),
+            Component(name="gateway", state=State.RUNNING, pid=4302, uptime_s=751.0, detail="port 8992"),
+        ]
+
+    def token(self, name: str = "tester", scopes: frozenset[Scope] = EVERYTHING) -> str:
+        return self.tokens.create(name, scopes)
+
+    def client(self, token: str | None = None) -> httpx.Client:
+        """A client that trusts the node's authority, with a token or without."""
+        context = ssl.create_default_context(cafile=str(self.config.paths.identities / "ca.crt"))
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx.Client(base_url=self.url, verify=context, headers=headers, timeout=10)
+
+    def report(self) -> Report:
+        figures = status_of(self.config, self.components).model_dump(mode="json")
+        metrics = "# TYPE catchment_restarts_total counter\ncatchment_restarts_total 3.0\n"
+        return Report(state=State.RUNNING, figures=figures, metrics=metrics)
+
+
+@contextmanager
+def serve(config: Config) -> Iterator[ServedNode]:
+    """Serves a node for as long as a `with` block lasts."""
+    node = ServedNode(config)
+    identity = Authority(config.paths.identities, config.hostnames).identity("api")
+    server = Server(node.app, identity)
+    supervisor = Reporter(config.paths.socket("node"), node.report)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listen(config)]})
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield node
+    finally:
+        server.should_exit = True
+        thread.join()
+        supervisor.close()

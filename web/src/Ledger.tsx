@@ -1,0 +1,38 @@
+import type { Totals } from "./api";
+import { count, plural } from "./format";
+
+interface Props {
+  totals: Totals;
+  current: boolean;
+}
+
+export function Ledger({ totals, current }: Props) {
+  return (
+    <section class="card ledger" aria-labelledby="ledger">
+      <h2 id="ledger">Ledger</h2>
+      <p class="big">{count(totals.received)}</p>
+      <p class="quiet">records received</p>
+      <dl>
+        <Figure name="Missing" value={totals.missing} tone={totals.missing ? "bad" : ""} />
+        <Figure name="Duplicates dropped" value={totals.duplicates} />
+        <Figure name="Out of order" value={totals.out_of_order} />
+      </dl>
+      <p class={`summary ${totals.missing ? "bad" : ""}`}>{sentence(totals, current)}</p>
+    </section>
+  );
+}
+
+function Figure({ name, value, tone = "" }: { name: string; value: number; tone?: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class={tone}>{count(value)}</dd>
+    </div>
+  );
+}
+
+function sentence(totals: Totals, current: boolean): string {
+  if (!current) return "Still reading the ledger; the counts will grow.";
+  if (totals.missing) return `${plural(totals.missing, "record is", "records are")} missing.`;
+  return totals.received ? "Nothing is missing." : "Nothing has arrived yet.";
+}

@@ -1,0 +1,75 @@
+import { useState } from "preact/hooks";
+import type { StreamState } from "./api";
+import { ago, count, rate } from "./format";
+import { keyOf } from "./live";
+import { Table, type Column } from "./Table";
+
+// More rows than this help nobody and cost time at every update: the filter finds the rest.
+const MOST_ROWS = 200;
+const FILTER_FROM = 8;
+
+interface Props {
+  streams: StreamState[];
+  nowMs: number;
+}
+
+export function Streams({ streams, nowMs }: Props) {
+  const [filter, setFilter] = useState("");
+  const wanted = filter.toLowerCase();
+  const found = streams.filter((stream) => keyOf(stream).toLowerCase().includes(wanted)).sort(byKey);
+  const columns: Column<StreamState>[] = [
+    { title: "Stream", cell: (stream) => <strong>{stream.stream}</strong>, class: "name" },
+    { title: "Gateway", cell: (stream) => `${stream.site} / ${stream.gateway}` },
+    { title: "Received", cell: (stream) => count(stream.received), numeric: true },
+    { title: "Rate /s", cell: (stream) => rate(stream.rate_per_s), numeric: true },
+    { title: "Missing", cell: (stream) => <Missing value={stream.missing} />, numeric: true },
+    { title: "Duplicates", cell: (stream) => count(stream.duplicates), numeric: true },
+    { title: "Out of order", cell: (stream) => count(stream.out_of_order), numeric: true },
+    { title: "Latest", cell: (stream) => ago(stream.last_origin_us, nowMs), numeric: true },
+  ];
+  return (
+    <section class="card" aria-labelledby="streams">
+      <div class="heading">
+        <h2 id="streams">
+          Streams {streams.length > 0 && <span class="quiet">{count(streams.length)}</span>}
+        </h2>
+        {streams.length >= FILTER_FROM && (
+          <input
+            type="search"
+            placeholder="Filter"
+            aria-label="Filter streams"
+            value={filter}
+            onInput={(event) => setFilter(event.currentTarget.value)}
+          />
+        )}
+      </div>
+      {streams.length === 0 ? <NoStreams /> : <Table columns={columns} rows={found.slice(0, MOST_ROWS)} keyOf={keyOf} />}
+      {found.length > MOST_ROWS && (
+        <p class="quiet">
+          {MOST_ROWS} of {count(found.length)} are shown. Type in the filter to find others.
+        </p>
+      )}
+      {streams.length > 0 && found.length === 0 && <p class="empty">No stream matches “{filter}”.</p>}
+    </section>
+  );
+}
+
+function Missing({ value }: { value: number }) {
+  return value ? <strong class="bad">{count(value)}</strong> : <>0</>;
+}
+
+function NoStreams() {
+  return (
+    <div class="empty">
+      <p>No records have arrived yet. Send some of your own making:</p>
+      <code>catchment simulate lines --rate 100 --count 10000</code>
+      <p>
+        or let a device in with <code>catchment provider add NAME</code>.
+      </p>
+    </div>
+  );
+}
+
+function byKey(one: StreamState, other: StreamState): number {
+  return keyOf(one).localeCompare(keyOf(other), "en", { numeric: true });
+}
