@@ -37,12 +37,12 @@ class RunningNode:
         return self.process
 
     def spawn(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(self._command(arguments), env=_environment(), **options)
+        return subprocess.Popen(self._command(arguments), env=clean_environment(), **options)
 
     def call(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             self._command(arguments),
-            env=_environment(),
+            env=clean_environment(),
             capture_output=True,
             text=True,
             timeout=120,
@@ -102,5 +102,6 @@ def alive(pids: list[int]) -> list[str]:
     return [" ".join(psutil.Process(pid).cmdline()) for pid in pids if birth(pid) is not None]
 
 
-def _environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
+    """The environment without settings of whoever runs the tests."""
     return {name: value for name, value in os.environ.items() if not name.startswith("CATCHMENT_")}

@@ -75,7 +75,23 @@ def is_foreign(request: Request, if_unknown: bool = False) -> bool:
     return origin != f"https://{request.headers.get('host')}" if origin else if_unknown
 
 
+def authenticate_page(
+    request: Request,
+    services: ServicesOfApp,
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
+    cookie: Annotated[str | None, Security(_COOKIE)],
+) -> Caller | None:
+    """The caller, or nobody for a page that is not signed in; a wrong token is refused all the same."""
+    try:
+        return authenticate(request, services, bearer, cookie)
+    except Unauthenticated:
+        if bearer:
+            raise
+        return None
+
+
 AnyCaller = Annotated[Caller, Depends(authenticate)]
+PageCaller = Annotated[Caller | None, Depends(authenticate_page)]
 
 
 def allowed(*scopes: Scope) -> Callable[[Caller], Caller]:

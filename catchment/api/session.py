@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field, SecretStr
 
-from catchment.api.access import COOKIE, AnyCaller, Caller, is_foreign
+from catchment.api.access import COOKIE, AnyCaller, Caller, PageCaller, is_foreign
 from catchment.api.problems import answers
 from catchment.api.services import Services, ServicesOfApp
 from catchment.errors import AccessRefused, Unauthenticated
@@ -59,9 +59,14 @@ async def sign_in(body: SignIn, request: Request, response: Response, services: 
     return _who(Caller(token, session), services)
 
 
-@router.get("", responses=answers(401), summary="Who am I")
-async def who_am_i(caller: AnyCaller, services: ServicesOfApp) -> Who:
-    return _who(caller, services)
+@router.get(
+    "",
+    responses={200: {"model": Who}, 204: {"description": "Nobody is signed in"}, **answers(401)},
+    response_model=None,
+    summary="Who am I",
+)
+async def who_am_i(caller: PageCaller, services: ServicesOfApp) -> Who | Response:
+    return _who(caller, services) if caller else Response(status_code=204)
 
 
 @router.delete(

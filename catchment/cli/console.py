@@ -10,7 +10,12 @@ from rich.table import Table
 
 from catchment.config import Config, load
 
+# A pipe or a file has no width to fit into, and folded cells help nobody there.
+_WIDE = 200
+
 output = Console()
+if not output.is_terminal:
+    output.width = _WIDE
 errors = Console(stderr=True)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

@@ -13,6 +13,8 @@ from catchment.health import State
 from catchment.node.status import Component, NodeStatus
 
 _COLOURS = {State.RUNNING: "green", State.STOPPED: "dim", State.FAILED: "red", State.RESTARTING: "red"}
+# A terminal that went away must not take the node with it. Rich wants to exit when its pipe breaks.
+_TERMINAL_GONE = (OSError, SystemExit)
 
 
 class Display:
@@ -28,13 +30,12 @@ class Display:
             self._live.start()
 
     def show(self, status: NodeStatus) -> None:
-        # A terminal that went away must not take the node with it.
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(*_TERMINAL_GONE):
             self._show(status)
 
     def close(self) -> None:
         """Gives the terminal back."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(*_TERMINAL_GONE):
             self._end_live()
 
     def _show(self, status: NodeStatus) -> None:

@@ -4,11 +4,22 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
+from rich.markup import escape
 
 from catchment import __version__
-from catchment.cli import configuration, gateway, node, pipeline, provider, serve, simulate, token, verify
+from catchment.cli import (
+    bench,
+    configuration,
+    gateway,
+    node,
+    pipeline,
+    provider,
+    serve,
+    simulate,
+    token,
+    verify,
+)
 from catchment.cli.console import errors
 from catchment.errors import CatchmentError
 
@@ -46,6 +57,7 @@ app.add_typer(configuration.app, name="config")
 app.add_typer(provider.app, name="provider")
 app.add_typer(token.app, name="token")
 app.add_typer(simulate.app, name="simulate")
+app.add_typer(bench.app, name="bench")
 gateway.add_to(app)
 pipeline.add_to(app)
 serve.add_to(app)
@@ -53,14 +65,9 @@ verify.add_to(app)
 
 
 def run() -> None:
-    """Runs a command; every error of ours becomes one line and its exit code."""
+    """Runs a command; every error of ours becomes one message and its exit code."""
     try:
-        app(standalone_mode=False)
+        app()
     except CatchmentError as error:
-        errors.print(f"[bold red]{error.code}[/]: {error}", highlight=False, soft_wrap=True)
-        sys.exit(error.exit_code)
-    except click.exceptions.Abort:
-        sys.exit(130)
-    except click.ClickException as error:
-        error.show()
+        errors.print(f"[bold red]{error.code}[/]: {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(error.exit_code)

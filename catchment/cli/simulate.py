@@ -21,7 +21,9 @@ def simulate() -> None:
 @app.command()
 def lines(
     context: typer.Context,
-    rate: Annotated[float, typer.Option(min=0, help="Lines a second in all; 0 for as fast as it goes.")] = 100,
+    rate: Annotated[
+        float, typer.Option(min=0, help="Lines a second in all; 0 for as fast as it goes.")
+    ] = 100,
     count: Annotated[int, typer.Option(min=0, help="Lines in all; 0 for no end.")] = 1000,
     providers: Annotated[int, typer.Option(min=1, max=10_000, help="Number of providers.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same lines.")] = 1,

@@ -29,7 +29,7 @@ def add_to(app: typer.Typer) -> None:
             float, typer.Option(min=0, help="How long what is under way may take to arrive.")
         ] = 15.0,
     ) -> None:
-        """Compares what gateways accepted with what the ledger received; exit code 1 if anything is missing."""
+        """Compares what was sent with what the ledger received; exit code 1 if anything is missing."""
         from catchment.kafka.parties import Party
         from catchment.ledger.reading import prove
 
@@ -39,10 +39,14 @@ def add_to(app: typer.Typer) -> None:
         if as_json:
             print_json(proof.model_dump())
         else:
-            print_table(COLUMNS, [stream.model_dump() for stream in proof.streams])
+            print_table(
+                COLUMNS, [stream.model_dump() | {"epoch": str(stream.epoch)} for stream in proof.streams]
+            )
             for stream in proof.streams:
                 for first, last in stream.gaps:
-                    output.print(f"[red]missing[/] in {stream.stream} (epoch {stream.epoch}): {first} to {last}")
+                    output.print(
+                        f"[red]missing[/] in {stream.stream} (epoch {stream.epoch}): {first} to {last}"
+                    )
             output.print(
                 f"sent {proof.sent:,}, received {proof.received:,}, missing {proof.missing:,}, "
                 f"under way {proof.under_way:,}, duplicated {proof.duplicated:,}"

@@ -4,7 +4,15 @@ Precedence: a `CATCHMENT_…` variable, then the YAML file, then the default in 
 """
 
 from catchment.config.loading import load
-from catchment.config.models import Config, GatewaySettings, KafkaSettings, Paths, PipelineSettings, Role, TlsFiles
+from catchment.config.models import (
+    Config,
+    GatewaySettings,
+    KafkaSettings,
+    Paths,
+    PipelineSettings,
+    Role,
+    TlsFiles,
+)
 
 __all__ = [
     "Config",

@@ -92,7 +92,9 @@ def _read_file(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise ConfigurationError(f"{path} is not a mapping of keys to values", "Start with a key, such as `site: oslo`.")
+        raise ConfigurationError(
+            f"{path} is not a mapping of keys to values", "Start with a key, such as `site: oslo`."
+        )
     return {key: _expand(value, variables, str(key)) for key, value in values.items()}
 
 

@@ -52,7 +52,9 @@ class Compression(StrEnum):
 class TlsFiles(Section):
     """An identity in files, for a cluster whose certificates are not ours."""
 
-    ca_file: Path = Field(description="The certificate authority that the cluster's certificates are checked against.")
+    ca_file: Path = Field(
+        description="The certificate authority that the cluster's certificates are checked against."
+    )
     certificate_file: Path = Field(description="The certificate that is shown to the cluster.")
     key_file: Path = Field(description="The private key of that certificate, unencrypted PEM (mode 0600).")
 
@@ -62,7 +64,9 @@ class TopicSettings(Section):
 
     partitions: int | None = Field(None, ge=1, le=1000, description="Number of partitions; it can only grow.")
     retention_hours: float | None = Field(
-        None, gt=0, description="How long records are kept. Has no effect on compacted topics, which keep the latest of each key."
+        None,
+        gt=0,
+        description="How long records are kept. Compacted topics keep the latest of each key for ever.",
     )
 
 
@@ -70,15 +74,23 @@ class KafkaSettings(Section):
     """The broker: our own by default, or a cluster that exists already."""
 
     host: str = Field("127.0.0.1", description="Address on which the embedded broker listens.")
-    port: Port = Field(9092, description="Port of the embedded broker for clients (TLS with client certificates).")
-    controller_port: Port = Field(9093, description="Port of the embedded controller, on 127.0.0.1 (TLS with client certificates).")
+    port: Port = Field(
+        9092, description="Port of the embedded broker for clients (TLS with client certificates)."
+    )
+    controller_port: Port = Field(
+        9093, description="Port of the embedded controller, on 127.0.0.1 (TLS with client certificates)."
+    )
     heap_mib: int = Field(256, ge=128, description="Java heap of the embedded broker.")
     bootstrap_servers: str | None = Field(
         None,
-        description="Use this existing cluster (`host:port,host:port`) instead of an embedded broker; needs `kafka.tls`.",
+        description="An existing cluster (`host:port,host:port`) to use instead; needs `kafka.tls`.",
     )
-    tls: TlsFiles | None = Field(None, description="The identity with which all parts sign in to the existing cluster.")
-    replication_factor: int = Field(1, ge=1, le=9, description="Copies of each partition; 3 on a cluster in production.")
+    tls: TlsFiles | None = Field(
+        None, description="The identity with which all parts sign in to the existing cluster."
+    )
+    replication_factor: int = Field(
+        1, ge=1, le=9, description="Copies of each partition; 3 on a cluster in production."
+    )
     topics: dict[Kind, TopicSettings] = Field(
         default_factory=dict, description="Partitions and retention of single topics, by kind."
     )
@@ -102,20 +114,31 @@ class KafkaSettings(Section):
 class GatewaySettings(Section):
     """The listener that devices talk to, and how it hands on what it hears."""
 
-    name: Name = Field("gateway", description="Name of this gateway, unique in its site; part of every stamp.")
+    name: Name = Field(
+        "gateway", description="Name of this gateway, unique in its site; part of every stamp."
+    )
     host: str = Field("127.0.0.1", description="Address on which the gateway listens; 0.0.0.0 for all.")
     port: Port = Field(8992, description="Port for lines of text or bytes (TLS with client certificates).")
     max_line_bytes: int = Field(
-        1_000_000, ge=1, le=10_000_000, description="Longest line taken; a longer one goes to the dead letters, cut to this length."
+        1_000_000,
+        ge=1,
+        le=10_000_000,
+        description="Longest line taken; a longer one goes to the dead letters, cut to this length.",
     )
     idle_timeout_s: float = Field(600, gt=0, description="A connection that is silent for so long is closed.")
     queue_records: int = Field(
-        50_000, ge=1_000, description="Records that may wait for Kafka; when there are more, providers are made to wait."
+        50_000,
+        ge=1_000,
+        description="Records that may wait for Kafka; when there are more, providers are made to wait.",
     )
     queue_mib: int = Field(64, ge=1, le=1024, description="Bytes that may wait for Kafka, likewise.")
     linger_ms: float = Field(2, ge=0, le=1000, description="How long a batch may wait for more records.")
-    compression: Compression = Field(Compression.ZSTD, description="How batches are compressed on their way to Kafka.")
-    mark_interval_s: float = Field(1, gt=0, description="How often the gateway publishes what it has accepted.")
+    compression: Compression = Field(
+        Compression.ZSTD, description="How batches are compressed on their way to Kafka."
+    )
+    mark_interval_s: float = Field(
+        1, gt=0, description="How often the gateway publishes what it has accepted."
+    )
 
 
 class PipelineSettings(Section):
@@ -125,16 +148,22 @@ class PipelineSettings(Section):
     checkpoint_interval_s: int = Field(
         60,
         ge=5,
-        description="Interval of real-time checkpoints: longer means fewer pauses, and more input read again after a crash.",
+        description="Between checkpoints: longer means fewer pauses, and more to read again after a crash.",
     )
-    shuffle_partitions: int = Field(2, ge=1, le=64, description="Tasks that keep state, for each query. Fixed by its first start.")
-    restart_backoff_max_s: float = Field(60, gt=0, description="Longest pause before a failed query is started again.")
+    shuffle_partitions: int = Field(
+        2, ge=1, le=64, description="Tasks that keep state, for each query. Fixed by its first start."
+    )
+    restart_backoff_max_s: float = Field(
+        60, gt=0, description="Longest pause before a failed query is started again."
+    )
 
 
 class ApiSettings(Section):
     """The API and the console."""
 
-    host: str = Field("127.0.0.1", description="Address on which API and console are served; 0.0.0.0 for all.")
+    host: str = Field(
+        "127.0.0.1", description="Address on which API and console are served; 0.0.0.0 for all."
+    )
     port: Port = Field(8443, description="Port of API and console (HTTPS).")
     session_hours: float = Field(12, gt=0, le=168, description="A console session ends after so long.")
 
@@ -142,26 +171,38 @@ class ApiSettings(Section):
 class SupervisorSettings(Section):
     """How `catchment up` looks after its processes."""
 
-    restart_backoff_max_s: float = Field(30, gt=0, description="Longest pause before a process that died is started again.")
-    stop_timeout_s: float = Field(15, gt=0, description="After so long, what has not stopped by itself is killed.")
+    restart_backoff_max_s: float = Field(
+        30, gt=0, description="Longest pause before a process that died is started again."
+    )
+    stop_timeout_s: float = Field(
+        15, gt=0, description="After so long, what has not stopped by itself is killed."
+    )
     silence_max_s: float = Field(
         60, gt=0, description="A process that answered and then is silent for so long hangs: it is restarted."
     )
     start_max_s: float = Field(
-        600, gt=0, description="A process that has not answered so long after its start hangs: it is restarted."
+        600,
+        gt=0,
+        description="A process that has not answered so long after its start hangs: it is restarted.",
     )
 
 
 class Config(Section):
     """Everything that can be set."""
 
-    data_dir: Path = Field(Path("var"), description="The one directory with all state of the node; deleting it starts afresh.")
-    min_free_mib: int = Field(512, ge=0, description="A node does not start with less free space than this in its data directory.")
+    data_dir: Path = Field(
+        Path("var"), description="The one directory with all state of the node; deleting it starts afresh."
+    )
+    min_free_mib: int = Field(
+        512, ge=0, description="A node does not start with less free space than this in its data directory."
+    )
     site: Name = Field("local", description="Name of the site (or of the centre), part of every stamp.")
-    role: Role = Field(Role.BOTH, description="`site` has a gateway, `centre` has none, `both` is everything on one machine.")
+    role: Role = Field(
+        Role.BOTH, description="`site` has a gateway, `centre` has none, `both` is everything on one machine."
+    )
     hostnames: list[str] = Field(
         default_factory=list,
-        description="Names and addresses under which others reach this machine; they go into its certificates. `localhost` and `127.0.0.1` always do.",
+        description="Names and addresses under which others reach this machine, for its certificates.",
     )
     kafka: KafkaSettings = KafkaSettings()
     gateway: GatewaySettings = GatewaySettings()

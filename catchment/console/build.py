@@ -15,7 +15,7 @@ from catchment.errors import MachineError
 WEB = Path(__file__).parents[2] / "web"
 STAMP = STATIC / ".built-from"
 
-_NOT_SOURCES = {"node_modules", "openapi.json"}
+_NOT_SOURCES = {"node_modules"}
 
 
 def build() -> bool:

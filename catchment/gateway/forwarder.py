@@ -17,17 +17,21 @@ from prometheus_client import Counter, Gauge
 
 from catchment.config import Config
 from catchment.gateway.intake import Batch
-from catchment.kafka.parties import Party
 from catchment.kafka.clients import producer
+from catchment.kafka.parties import Party
 from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source
 
 log = logging.getLogger(__name__)
 
 DELIVERED = Counter("catchment_gateway_delivered_records", "Records that Kafka has confirmed.")
-DEAD_LETTERS = Counter("catchment_gateway_dead_letters", "Messages that went to the dead letters.", ["reason"])
+DEAD_LETTERS = Counter(
+    "catchment_gateway_dead_letters", "Messages that went to the dead letters.", ["reason"]
+)
 QUEUED = Gauge("catchment_gateway_queued_records", "Records that wait for Kafka's confirmation.")
 
 POLL_S = 0.5
+
+Headers = list[tuple[str, str | bytes | None]]
 
 
 class Forwarder:
@@ -93,7 +97,7 @@ class Forwarder:
         produce, topic = self._producer.produce, Kind.RECORDS.topic
         # One by one: librdkafka's call for whole batches cannot carry headers.
         for index, (payload, stamp) in enumerate(zip(batch.payloads, batch.stamps, strict=True)):
-            headers = [(STAMP_HEADER, stamp)]
+            headers: Headers = [(STAMP_HEADER, stamp)]
             if index == last:
                 produce(topic, payload, key, headers=headers, on_delivery=confirmed)
             else:
@@ -102,13 +106,15 @@ class Forwarder:
     def bury(self, payload: bytes, stream: str, reason: str) -> None:
         """Sends a message that cannot become a record to the dead letters."""
         DEAD_LETTERS.labels(reason).inc()
-        headers: list[tuple[str, str | bytes | None]] = [(REASON_HEADER, reason.encode())]
+        headers: Headers = [(REASON_HEADER, reason.encode())]
         self._producer.produce(Kind.DEADLETTER.topic, key=stream, value=payload, headers=headers)
 
     def publish_marks(self) -> None:
         """Says what has been accepted, for every source where that changed."""
         with self._lock:
-            changed = {source: last for source, last in self._confirmed.items() if self._marked.get(source) != last}
+            changed = {
+                source: last for source, last in self._confirmed.items() if self._marked.get(source) != last
+            }
             self._marked.update(changed)
         for source, last in changed.items():
             mark = {
@@ -140,8 +146,13 @@ class Forwarder:
         if error is None:
             DELIVERED.inc(len(batch.payloads))
         else:
-            log.error("records %d to %d of %s were refused by Kafka: %s", batch.first_sequence,
-                      batch.last_sequence, batch.source.identity.decode(), error)
+            log.error(
+                "records %d to %d of %s were refused by Kafka: %s",
+                batch.first_sequence,
+                batch.last_sequence,
+                batch.source.identity.decode(),
+                error,
+            )
         if self.has_room and not had_room:
             self._on_room()
 

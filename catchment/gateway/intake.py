@@ -43,7 +43,9 @@ class Intake:
         came_at_us = time.time_ns() // 1000 if origin_us is None else origin_us
         identity = source.identity
         numbers = range(first, first + len(payloads))
-        return Batch(source, first, payloads, [encode_stamp(identity, number, came_at_us) for number in numbers])
+        return Batch(
+            source, first, payloads, [encode_stamp(identity, number, came_at_us) for number in numbers]
+        )
 
     def _open(self, stream: str) -> Source:
         source = Source(self._site, self._gateway, self._epoch, stream)

@@ -60,7 +60,9 @@ class Gateway:
         stalled = self._forwarder.stalled_for_s > STALL_S
         return Report(
             state=State.DEGRADED if stalled else State.RUNNING,
-            detail=f"Kafka has confirmed nothing for {self._forwarder.stalled_for_s:.0f} s" if stalled else "",
+            detail=f"Kafka has confirmed nothing for {self._forwarder.stalled_for_s:.0f} s"
+            if stalled
+            else "",
             figures={
                 "connections": len(self._listener.connections),
                 "confirmed": self._forwarder.confirmed_records,

@@ -19,7 +19,9 @@ from catchment.security.providers import Providers
 log = logging.getLogger(__name__)
 
 RECEIVED = Counter("catchment_gateway_received_records", "Lines that became records.")
-REFUSED = Counter("catchment_gateway_refused_connections", "Connections refused for lack of a registered identity.")
+REFUSED = Counter(
+    "catchment_gateway_refused_connections", "Connections refused for lack of a registered identity."
+)
 CONNECTIONS = Gauge("catchment_gateway_connections", "Providers that are connected now.")
 
 HANDSHAKE_TIMEOUT_S = 10.0

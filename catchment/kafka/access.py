@@ -19,8 +19,6 @@ from catchment.kafka.failures import outcome
 from catchment.kafka.parties import Party
 from catchment.records import Kind
 
-__all__ = ["Party", "ensure_access"]
-
 SUPER_USERS = (Party.ADMIN, Party.BROKER)
 WRITES: dict[Party, tuple[Kind, ...]] = {
     Party.GATEWAY: (Kind.RECORDS, Kind.MARKS, Kind.DEADLETTER),

@@ -78,6 +78,9 @@ def _small() -> dict[str, object]:
         "share.coordinator.state.topic.min.isr": 1,
         "log.cleaner.dedupe.buffer.size": 8_388_608,
         "group.initial.rebalance.delay.ms": 0,
+        # After a crash the controller lets the broker in again when its former session ends: 9 s by default.
+        "broker.session.timeout.ms": 3000,
+        "broker.heartbeat.interval.ms": 500,
     }
 
 

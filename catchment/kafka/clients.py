@@ -38,7 +38,7 @@ class _Patience(logging.Filter):
         self._last_s: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        kind_and_client = " ".join(record.getMessage().split(" ", 2)[:2])
+        kind_and_client = record.getMessage().partition("#")[0]
         now_s = time.monotonic()
         if now_s - self._last_s.get(kind_and_client, -_REPEAT_AFTER_S) < _REPEAT_AFTER_S:
             return False

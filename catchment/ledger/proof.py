@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pydantic import BaseModel, computed_field
+from pydantic import BaseModel
 
 from catchment.ledger.model import LedgerRow, Mark
 from catchment.records import Source
@@ -26,41 +26,20 @@ class StreamProof(BaseModel, frozen=True):
 
 
 class Proof(BaseModel, frozen=True):
-    """All sources, and whether everything that was sent has been received."""
+    """All sources, their sums, and whether everything that was sent has been received."""
 
     streams: list[StreamProof]
+    sent: int
+    received: int
+    missing: int
+    under_way: int
+    duplicated: int
+    out_of_order: int
+    rate_per_s: float
+    holds: bool
 
-    @computed_field
-    def sent(self) -> int:
-        return sum(stream.sent for stream in self.streams)
 
-    @computed_field
-    def received(self) -> int:
-        return sum(stream.received for stream in self.streams)
-
-    @computed_field
-    def missing(self) -> int:
-        return sum(stream.missing for stream in self.streams)
-
-    @computed_field
-    def under_way(self) -> int:
-        return sum(stream.under_way for stream in self.streams)
-
-    @computed_field
-    def duplicated(self) -> int:
-        return sum(stream.duplicated for stream in self.streams)
-
-    @computed_field
-    def out_of_order(self) -> int:
-        return sum(stream.out_of_order for stream in self.streams)
-
-    @computed_field
-    def rate_per_s(self) -> float:
-        return round(sum(stream.rate_per_s for stream in self.streams), 1)
-
-    @computed_field
-    def holds(self) -> bool:
-        return all(stream.missing == 0 and stream.under_way == 0 for stream in self.streams)
+SUMS = ("sent", "received", "missing", "under_way", "duplicated", "out_of_order", "rate_per_s")
 
 
 def compare(marks: Iterable[Mark], rows: Iterable[LedgerRow]) -> Proof:
@@ -75,7 +54,9 @@ def compare(marks: Iterable[Mark], rows: Iterable[LedgerRow]) -> Proof:
         if held is None or row.version >= held.version:
             newest[row.source] = row
     sources = sorted(accepted.keys() | newest.keys(), key=lambda source: source.identity)
-    return Proof(streams=[_prove(source, accepted.get(source, 0), newest.get(source)) for source in sources])
+    streams = [_prove(source, accepted.get(source, 0), newest.get(source)) for source in sources]
+    sums = {name: sum(getattr(stream, name) for stream in streams) for name in SUMS}
+    return Proof(streams=streams, holds=not sums["missing"] and not sums["under_way"], **sums)
 
 
 def _prove(source: Source, accepted: int, row: LedgerRow | None) -> StreamProof:

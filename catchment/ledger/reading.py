@@ -5,7 +5,7 @@ import time
 from catchment.config import Config
 from catchment.kafka.clients import read_all
 from catchment.kafka.parties import Party
-from catchment.ledger.model import LedgerRow, Mark, decode
+from catchment.ledger.model import Fields, LedgerRow, Mark, decode
 from catchment.ledger.proof import Proof, compare
 from catchment.records import Kind
 
@@ -26,6 +26,6 @@ def prove(config: Config, party: Party, wait_s: float) -> Proof:
         time.sleep(RETRY_S)
 
 
-def _newest(config: Config, party: Party, kind: Kind, model: type[Mark] | type[LedgerRow]) -> list:  # type: ignore[type-arg]
+def _newest(config: Config, party: Party, kind: Kind, model: type[Fields]) -> list[Fields]:
     last = {message.key(): message.value() for message in read_all(config, party, kind.topic)}
     return [decode(model, value) for value in last.values()]

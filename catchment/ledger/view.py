@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from confluent_kafka import Message
 
 from catchment.config import Config
-from catchment.kafka.parties import Party
 from catchment.kafka.follower import TopicFollower
+from catchment.kafka.parties import Party
 from catchment.ledger.model import LedgerRow, decode
 from catchment.records import Kind
 

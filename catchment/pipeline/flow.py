@@ -47,7 +47,9 @@ class FlowMeter:
         now = time.monotonic()
         before, self._ends = self._ends or ends, ends
         seconds, self._looked_at = now - self._looked_at, now
-        grown = {place: end - before.get(place, 0) for place, end in ends.items() if end != before.get(place, 0)}
+        grown = {
+            place: end - before.get(place, 0) for place, end in ends.items() if end != before.get(place, 0)
+        }
         outputs = [place for place in grown if place[0] in _topics(self._query.writes)]
         self._delay_ms = self._newest_delay_ms(outputs) or self._delay_ms
         return Flow(
@@ -67,7 +69,9 @@ class FlowMeter:
         }
 
     def _newest_delay_ms(self, places: Iterable[tuple[str, int]]) -> float | None:
-        newest = [TopicPartition(topic, partition, self._ends[topic, partition] - 1) for topic, partition in places]
+        newest = [
+            TopicPartition(topic, partition, self._ends[topic, partition] - 1) for topic, partition in places
+        ]
         if not newest:
             return None
         self._consumer.assign(newest)
@@ -86,8 +90,8 @@ def _total(grown: dict[tuple[str, int], int], kinds: Iterable[Kind]) -> int:
 
 
 def _delay_ms(output: Message) -> float | None:
-    origins = [value for name, value in output.headers() or [] if name == ORIGIN_HEADER]
-    if not origins or origins[0] is None:
+    origin_us = dict(output.headers() or []).get(ORIGIN_HEADER)
+    if origin_us is None:
         return None
     _, written_at_ms = output.timestamp()
-    return max(0.0, written_at_ms - int(origins[0]) / 1000)
+    return round(max(0.0, written_at_ms - int(origin_us) / 1000), 1)

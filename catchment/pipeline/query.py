@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from catchment.config import Config
 from catchment.kafka.clients import spark_options
@@ -35,7 +35,7 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .option("failOnDataLoss", "false")
         .load()
     )
-    return (
+    started: StreamingQuery = (
         query.build(records)
         .writeStream.format("kafka")
         .options(**options)
@@ -44,6 +44,8 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .option("checkpointLocation", str(config.paths.checkpoints / query.name))
         .outputMode("update")
         .queryName(query.name)
-        .trigger(realTime=f"{config.pipeline.checkpoint_interval_s} seconds")
+        # PySpark's own annotations leave this trigger out.
+        .trigger(realTime=f"{config.pipeline.checkpoint_interval_s} seconds")  # type: ignore[call-overload]
         .start()
     )
+    return started

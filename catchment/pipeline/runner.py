@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from catchment.health import State
 

@@ -1,4 +1,4 @@
-"""Which data providers may talk to a gateway: a name and the fingerprint of the one certificate that counts."""
+"""Which data providers may talk to a gateway: each by name and the one certificate that counts."""
 
 from pathlib import Path
 
@@ -34,7 +34,9 @@ class Providers:
         """From now on the provider is refused, and a later one of that name gets another certificate."""
         current = dict(self._current())
         if current.pop(name, None) is None:
-            raise NotFound(f"There is no provider {name!r}", "`catchment provider list` shows those there are.")
+            raise NotFound(
+                f"There is no provider {name!r}", "`catchment provider list` shows those there are."
+            )
         self._save(current)
         identity = authority.files_of(PARTY_PREFIX + name)
         for file in (identity.key_file, identity.certificate_file, identity.java_file):
@@ -51,7 +53,7 @@ class Providers:
                 return name
         raise AccessRefused(
             "The certificate is not that of a registered provider",
-            "Register the provider with `catchment provider add NAME` and use the certificate that it prints.",
+            "Register the provider with `catchment provider add NAME` and use that certificate.",
         )
 
     def _current(self) -> dict[str, str]:

@@ -52,9 +52,7 @@ class Tokens:
         self._read_at_ns = -1
         self._tokens: dict[str, Token] = {}
 
-    def create(
-        self, name: str, scopes: frozenset[Scope], lifetime: datetime.timedelta | None = None
-    ) -> str:
+    def create(self, name: str, scopes: frozenset[Scope], lifetime: datetime.timedelta | None = None) -> str:
         """Makes a token, or a new secret for the name, and gives the only copy of the secret."""
         check_name("token", name)
         secret = secrets.token_urlsafe(32)

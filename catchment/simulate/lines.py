@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from catchment.config import Config
+from catchment.errors import NodeNotRunning
 from catchment.security.authority import Authority, Identity
 from catchment.security.providers import Providers
 
 TICK_S = 0.005
 LARGEST_WRITE_LINES = 2_000
 POOL = 1_024
+FIRST_PAUSE_S = 0.1
 RECONNECT_MAX_S = 5.0
 
 
@@ -45,7 +47,9 @@ class LineSource:
     def lines(self, first: int, count: int) -> bytes:
         """Lines number `first` and following, each with its newline."""
         pool = self._pool
-        return b"".join(b"%012d %b\n" % (number, pool[number % POOL]) for number in range(first, first + count))
+        return b"".join(
+            b"%012d %b\n" % (number, pool[number % POOL]) for number in range(first, first + count)
+        )
 
 
 def register(config: Config, load: Load) -> list[Identity]:
@@ -55,9 +59,7 @@ def register(config: Config, load: Load) -> list[Identity]:
     return [providers.add(f"sim-{number}", authority) for number in range(1, load.providers + 1)]
 
 
-async def send(
-    config: Config, load: Load, stop: asyncio.Event, on_sent: Callable[[int], None]
-) -> None:
+async def send(config: Config, load: Load, stop: asyncio.Event, on_sent: Callable[[int], None]) -> None:
     """Sends the whole load; returns when the gateway has read the last line, or soon after `stop` is set."""
     identities = register(config, load)
     senders = (
@@ -89,14 +91,23 @@ class Sender:
         self._sent = 0
 
     async def run(self) -> None:
-        pause_s = 0.1
+        pause_s = FIRST_PAUSE_S
         while not self._done():
             try:
                 await self._send_over_one_connection()
-                pause_s = 0.1
-            except OSError:
+                pause_s = FIRST_PAUSE_S
+            except OSError as error:
+                if not self._sent:
+                    raise self._no_gateway(error) from None
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, RECONNECT_MAX_S)
+
+    def _no_gateway(self, error: OSError) -> NodeNotRunning:
+        host, port = self._address
+        return NodeNotRunning(
+            f"No gateway takes lines at {host}:{port} ({error})",
+            "Start the node with `catchment up`, or correct gateway.host and gateway.port.",
+        )
 
     async def _send_over_one_connection(self) -> None:
         host, port = self._address

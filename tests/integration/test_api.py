@@ -119,9 +119,7 @@ def test_metrics_of_all_parts(node: ServedNode) -> None:
 # Who is let in
 
 
-@pytest.mark.parametrize(
-    "path", ["/metrics", "/api/v1/status", "/api/v1/ledger", "/api/v1/live", "/api/v1/session"]
-)
+@pytest.mark.parametrize("path", ["/metrics", "/api/v1/status", "/api/v1/ledger", "/api/v1/live"])
 @pytest.mark.parametrize(
     "authorization", [None, "Bearer nonsense", "Bearer ctm.tester.wrong", "Basic dGVzdGVyOng="]
 )
@@ -167,7 +165,7 @@ def test_sign_out_ends_the_session(node: ServedNode) -> None:
         sign_in(node, client)
         session = client.cookies[COOKIE]
         assert client.delete("/api/v1/session", headers=SAME_ORIGIN).status_code == 204
-        stolen = client.get("/api/v1/session", headers={"Cookie": f"{COOKIE}={session}"})
+        stolen = client.get("/api/v1/status", headers={"Cookie": f"{COOKIE}={session}"})
     assert_problem(stolen, 401, "unauthenticated")
 
 
@@ -179,6 +177,14 @@ def test_a_session_ends_with_its_token(node: ServedNode, change: str) -> None:
             node.tokens.revoke("tester")
         else:
             node.token("tester")
+        assert_problem(client.get("/api/v1/status"), 401, "unauthenticated")
+        assert client.get("/api/v1/session").status_code == 204
+
+
+def test_nobody_is_signed_in_at_first(node: ServedNode) -> None:
+    with node.client() as client:
+        assert client.get("/api/v1/session").status_code == 204
+    with node.client("ctm.tester.wrong") as client:
         assert_problem(client.get("/api/v1/session"), 401, "unauthenticated")
 
 
@@ -334,12 +340,11 @@ def test_revoking_the_token_closes_the_stream(node: ServedNode) -> None:
 # The process
 
 
-def wait_for_report(config: Config) -> State:
+def wait_for(config: Config, state: State) -> None:
     deadline_s = time.monotonic() + 20
-    while not config.paths.socket("api").exists():
-        assert time.monotonic() < deadline_s, "the service does not report"
+    while not config.paths.socket("api").exists() or ask(config.paths.socket("api")).state is not state:
+        assert time.monotonic() < deadline_s, f"the service does not report that it is {state}"
         time.sleep(0.05)
-    return ask(config.paths.socket("api")).state
 
 
 def start_service(config: Config) -> subprocess.Popen[bytes]:
@@ -359,7 +364,7 @@ def test_the_process_stops_at_once_although_a_page_is_open(make_config: MakeConf
     process = start_service(config)
     try:
         # Without a broker there is no ledger to follow yet, and everything else answers.
-        assert wait_for_report(config) is State.STARTING
+        wait_for(config, State.STARTING)
         node = ServedNode(config)
         with node.client(node.token()) as client, client.stream("GET", "/api/v1/live") as response:
             lines = response.iter_lines()
@@ -371,6 +376,22 @@ def test_the_process_stops_at_once_although_a_page_is_open(make_config: MakeConf
             assert process.wait(10) == 0
         assert time.monotonic() - started_s < 5
         assert not config.paths.socket("api").exists()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_process_is_ready_when_it_has_read_the_ledger(cluster: Config) -> None:
+    process = start_service(cluster)
+    try:
+        wait_for(cluster, State.RUNNING)
+        node = ServedNode(cluster)
+        with node.client(node.token()) as client:
+            assert client.get("/ready").status_code == 200
+            assert client.get("/api/v1/ledger").status_code == 200
+        assert ask(cluster.paths.socket("api")).figures == {"requests": 2, "open_pages": 0}
+        process.terminate()
+        assert process.wait(10) == 0
     finally:
         process.kill()
         process.communicate()

@@ -69,6 +69,7 @@ def records_in_kafka(node: RunningNode) -> Counter[Source]:
 def proven(node: RunningNode) -> dict[Source, int]:
     """What `catchment verify` says was received of each source, when nothing is missing."""
     result = node.call("verify", "--json", "--wait-s", "60")
+    assert result.stdout, result.stderr
     proof = json.loads(result.stdout)
     assert (result.returncode, proof["missing"], proof["under_way"]) == (0, 0, 0), proof
     assert proof["sent"] == proof["received"]

@@ -18,8 +18,8 @@ from catchment.errors import MachineError
 from catchment.health import State, ask
 from catchment.node.keeper import Keeper, Part
 from catchment.node.lock import NodeLock
-from catchment.node.process import Child, birth, last_words, rotate
-from catchment.node.remains import MARK, Remains
+from catchment.node.process import birth, last_words
+from catchment.node.remains import MARK
 
 HONEST = """
     import signal, sys, time
@@ -302,60 +302,3 @@ def test_one_node_to_a_data_directory(start_node: Callable[..., Node], config: C
     assert lock.holder() == os.getpid()
     lock.release()
     assert lock.holder() is None
-
-
-def leave_behind(config: Config, marked: Path) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, MARK: str(marked)}
-    return subprocess.Popen(["sleep", "600"], env=environment, start_new_session=True)
-
-
-def write_remains(config: Config, pid: int, born: int | None) -> Remains:
-    config.paths.run.mkdir(parents=True, exist_ok=True)
-    config.paths.processes.write_bytes(orjson.dumps({"gateway": {"pid": pid, "born": born}}))
-    return Remains(config.paths.processes, config.data_dir)
-
-
-def test_what_a_killed_node_left_is_removed(config: Config) -> None:
-    left = leave_behind(config, config.data_dir)
-    assert write_remains(config, left.pid, birth(left.pid)).sweep() == ["gateway"]
-    left.wait(5)
-    assert birth(left.pid) is None
-    assert not config.paths.processes.exists()
-
-
-@pytest.mark.parametrize("stranger", ["another birth", "another data directory"])
-def test_a_stranger_with_the_same_number_is_spared(config: Config, stranger: str) -> None:
-    marked = config.data_dir if stranger == "another birth" else config.data_dir / "else"
-    process = leave_behind(config, marked)
-    born = birth(process.pid)
-    assert born
-    recorded = born - 1 if stranger == "another birth" else born
-    try:
-        assert write_remains(config, process.pid, recorded).sweep() == []
-        assert process.poll() is None
-    finally:
-        process.kill()
-        process.wait()
-
-
-def test_a_log_that_grew_too_long_is_moved_while_its_writer_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("catchment.node.process.MAX_LOG_BYTES", 1000)
-    log = tmp_path / "part.log"
-    writer = """
-        import time
-        print("x" * 2000, flush=True)
-        time.sleep(1)
-        print("later", flush=True)
-        time.sleep(600)
-    """
-    child = Child(script(writer), os.environ, log)
-    try:
-        wait_until(lambda: log.stat().st_size > 1000)
-        rotate(log)
-        wait_until(lambda: log.read_text() == "later\n")
-    finally:
-        child.kill()
-    assert log.with_name("part.log.1").read_text() == "x" * 2000 + "\n"
-    assert {log.stat().st_mode & 0o777, log.with_name("part.log.1").stat().st_mode & 0o777} == {0o600}

@@ -1,6 +1,7 @@
 import type { Component, NodeStatus } from "./api";
 import { count, duration } from "./format";
 import { Table, type Column } from "./Table";
+import { Text } from "./Text";
 
 const TONES: Record<Component["state"], string> = {
   running: "good",
@@ -20,8 +21,8 @@ interface Props {
 export function Components({ status, sinceMs }: Props) {
   const columns: Column<Component>[] = [
     { title: "Component", cell: (component) => <strong>{component.name}</strong> },
-    { title: "State", cell: (component) => <span class={`state ${TONES[component.state]}`}>{component.state}</span> },
-    { title: "Detail", cell: (component) => component.detail, class: "wide" },
+    { title: "State", cell: (component) => <span class={`state ${TONES[component.state]}`}>{component.state}</span>, class: "badge" },
+    { title: "Detail", cell: (component) => component.detail && <Text>{component.detail}</Text>, class: "wide" },
     { title: "Process", cell: (component) => component.pid ?? "–", numeric: true },
     { title: "Restarts", cell: (component) => count(component.restarts), numeric: true },
     { title: "Running for", cell: (component) => uptime(component, sinceMs), numeric: true },
@@ -41,6 +42,6 @@ export function Components({ status, sinceMs }: Props) {
 }
 
 function uptime(component: Component, sinceMs: number): string {
-  if (component.uptime_s == null) return "–";
+  if (component.pid == null) return "–";
   return duration(component.uptime_s + sinceMs / 1_000);
 }

@@ -80,7 +80,7 @@ function options(box: HTMLElement, onPoint: (index: number | null | undefined) =
     hooks: { setCursor: [(plot) => onPoint(plot.cursor.left! < 0 ? null : plot.cursor.idx)] },
     scales: { x: { time: true }, y: { range: (_plot, _low, high) => [0, niceTop(high)] } },
     axes: [
-      { ...axis, space: 80, values: (_plot, times) => times.map(clock), grid: { show: false } },
+      { ...axis, size: 28, space: 80, values: (_plot, times) => times.map(clock), grid: { show: false } },
       { ...axis, size: 56, space: 40, values: (_plot, rates) => rates.map((value) => asRate(value)) },
     ],
     series: [{}, { stroke: colour("--accent"), fill: colour("--accent-faint"), width: 2, points: { show: false } }],

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { signIn, type Who } from "./api";
 import { Mark } from "./Mark";
+import { Text } from "./Text";
 
 interface Props {
   notice?: string;
@@ -36,6 +37,8 @@ export function SignIn({ notice, onSignedIn }: Props) {
           <Mark /> Catchment
         </h1>
         {notice && !refusal && <p class="notice" role="status">{notice}</p>}
+        {/* Password managers keep a secret under a name. */}
+        <input type="text" name="username" autocomplete="username" value="token" hidden />
         <label for="token">Token</label>
         <input
           id="token"
@@ -47,7 +50,7 @@ export function SignIn({ notice, onSignedIn }: Props) {
           aria-invalid={refusal ? "true" : undefined}
           aria-describedby="token-help"
         />
-        {refusal && <p class="refusal" role="alert">{refusal}</p>}
+        {refusal && <p class="refusal" role="alert"><Text>{refusal}</Text></p>}
         <button type="submit" class="primary" disabled={busy}>
           {busy ? "Signing in…" : "Sign in"}
         </button>

@@ -19,7 +19,7 @@ export function Streams({ streams, nowMs }: Props) {
   const found = streams.filter((stream) => keyOf(stream).toLowerCase().includes(wanted)).sort(byKey);
   const columns: Column<StreamState>[] = [
     { title: "Stream", cell: (stream) => <strong>{stream.stream}</strong>, class: "name" },
-    { title: "Gateway", cell: (stream) => `${stream.site} / ${stream.gateway}` },
+    { title: "Gateway", cell: (stream) => `${stream.site} / ${stream.gateway}`, class: "place" },
     { title: "Received", cell: (stream) => count(stream.received), numeric: true },
     { title: "Rate /s", cell: (stream) => rate(stream.rate_per_s), numeric: true },
     { title: "Missing", cell: (stream) => <Missing value={stream.missing} />, numeric: true },

@@ -563,6 +563,13 @@ export interface operations {
                     "application/json": components["schemas"]["Who"];
                 };
             };
+            /** @description Nobody is signed in */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             /** @description Unauthorized */
             401: {
                 headers: {

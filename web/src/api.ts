@@ -23,7 +23,7 @@ export class Refusal extends Error {
 
 export async function whoAmI(): Promise<Who | null> {
   const response = await fetch(SESSION);
-  if (response.status === 401) return null;
+  if (response.status === 204) return null;
   return read<Who>(response);
 }
 

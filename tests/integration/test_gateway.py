@@ -1,0 +1,188 @@
+"""The gateway's listener: who may send, and what becomes of every line."""
+
+import signal
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from catchment.config import Config
+from catchment.kafka.clients import read_all
+from catchment.kafka.parties import Party
+from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Stamp
+from catchment.security.authority import Authority, Identity
+from catchment.security.providers import Providers
+from catchment.simulate.lines import client_context
+from tests.running_part import report_of, running_part
+
+MAX_LINE_BYTES = 1000
+
+
+@pytest.fixture(scope="module")
+def config(cluster: Config) -> Config:
+    settings = cluster.gateway.model_copy(update={"max_line_bytes": MAX_LINE_BYTES, "mark_interval_s": 0.2})
+    return cluster.model_copy(update={"gateway": settings})
+
+
+@pytest.fixture(scope="module")
+def gateway(config: Config) -> Iterator["subprocess.Popen[bytes]"]:
+    with running_part(config, "gateway") as process:
+        yield process
+
+
+def authority_of(config: Config) -> Authority:
+    return Authority(config.paths.identities, config.hostnames)
+
+
+def provider(config: Config, name: str) -> Identity:
+    return Providers(config.paths.providers).add(name, authority_of(config))
+
+
+def connect(config: Config, context: ssl.SSLContext) -> ssl.SSLSocket:
+    plain = socket.create_connection((config.gateway.host, config.gateway.port), timeout=10)
+    return context.wrap_socket(plain, server_hostname="localhost")
+
+
+def send(config: Config, identity: Identity, *chunks: bytes) -> None:
+    """Sends, and waits until the gateway has read to the end."""
+    with connect(config, client_context(identity)) as connection:
+        for chunk in chunks:
+            connection.sendall(chunk)
+        connection.unwrap()
+
+
+def confirmed(config: Config, count: int, stream: str) -> list[bytes]:
+    """The records of a stream, once there are `count` of them, in order."""
+    deadline = time.monotonic() + 20
+    while True:
+        found = [
+            (stamp.sequence, message.value() or b"")
+            for message in read_all(config, Party.OPERATOR, Kind.RECORDS.topic)
+            if (stamp := stamp_of(dict(message.headers() or []))).source.stream == stream
+        ]
+        if len(found) >= count or time.monotonic() > deadline:
+            assert [sequence for sequence, _ in found] == list(range(1, count + 1))
+            return [value for _, value in found]
+        time.sleep(0.2)
+
+
+def stamp_of(headers: dict[str, str | bytes | None]) -> Stamp:
+    header = headers[STAMP_HEADER]
+    assert isinstance(header, bytes)
+    return Stamp.decode(header)
+
+
+def dead_letters(config: Config, stream: str) -> list[tuple[bytes | None, bytes]]:
+    return [
+        (dict(message.headers() or [])[REASON_HEADER], message.value() or b"")  # type: ignore[misc]
+        for message in read_all(config, Party.OPERATOR, Kind.DEADLETTER.topic)
+        if message.key() == stream.encode()
+    ]
+
+
+def is_refused(config: Config, context: ssl.SSLContext) -> bool:
+    """Whether the gateway ends the connection; with TLS 1.3 a client learns of it when it reads."""
+    try:
+        with connect(config, context) as connection:
+            connection.sendall(b"let me in\n")
+            return connection.recv(1) == b""
+    except (ssl.SSLError, ConnectionError):
+        return True
+
+
+@pytest.mark.usefixtures("gateway")
+class TestLines:
+    def test_lines_become_records_in_order_with_stamps_and_keys(self, config: Config) -> None:
+        send(config, provider(config, "press"), b"one\ntwo\r\n", b"thr", b"ee\n\n\x00\xff bytes\n")
+        assert confirmed(config, 5, "press") == [b"one", b"two", b"three", b"", b"\x00\xff bytes"]
+
+    def test_a_line_that_is_too_long_goes_to_the_dead_letters(self, config: Config) -> None:
+        send(config, provider(config, "long"), b"before\n" + b"x" * 5000 + b"\nafter\n")
+        assert confirmed(config, 2, "long") == [b"before", b"after"]
+        assert dead_letters(config, "long") == [(b"line-too-long", b"x" * MAX_LINE_BYTES)]
+
+    def test_a_line_that_is_never_finished_goes_to_the_dead_letters(self, config: Config) -> None:
+        send(config, provider(config, "cut"), b"whole\nhal")
+        assert confirmed(config, 1, "cut") == [b"whole"]
+        assert dead_letters(config, "cut") == [(b"line-unfinished", b"hal")]
+
+    def test_two_connections_of_a_provider_share_one_sequence(self, config: Config) -> None:
+        identity = provider(config, "twice")
+        send(config, identity, b"first\n")
+        send(config, identity, b"second\n")
+        assert confirmed(config, 2, "twice") == [b"first", b"second"]
+
+    def test_marks_say_what_was_accepted(self, config: Config) -> None:
+        send(config, provider(config, "marked"), b"line\n" * 7)
+        confirmed(config, 7, "marked")
+        time.sleep(3 * config.gateway.mark_interval_s)
+        marks = [
+            orjson.loads(message.value() or b"")
+            for message in read_all(config, Party.OPERATOR, Kind.MARKS.topic)
+        ]
+        assert [mark["accepted"] for mark in marks if mark["stream"] == "marked"][-1] == 7
+
+
+@pytest.mark.usefixtures("gateway")
+class TestIdentity:
+    def test_a_registered_provider_is_let_in(self, config: Config) -> None:
+        with connect(config, client_context(provider(config, "known"))) as connection:
+            connection.sendall(b"hello\n")
+            connection.settimeout(0.5)
+            with pytest.raises(TimeoutError):
+                connection.recv(1)
+
+    def test_a_client_without_a_certificate_is_refused(self, config: Config) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(authority_of(config).ca_file)
+        assert is_refused(config, context)
+
+    @pytest.mark.parametrize("party", [Party.PIPELINE, Party.API, Party.ADMIN])
+    def test_another_partys_certificate_is_refused(self, config: Config, party: Party) -> None:
+        assert is_refused(config, client_context(authority_of(config).identity(party)))
+
+    def test_a_certificate_of_another_authority_is_refused(self, config: Config, tmp_path: Path) -> None:
+        stranger = Authority(tmp_path).identity("provider.known")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_cert_chain(stranger.certificate_file, stranger.key_file)
+        context.load_verify_locations(authority_of(config).ca_file)
+        assert is_refused(config, context)
+
+    def test_a_removed_provider_is_refused_from_then_on(self, config: Config, tmp_path: Path) -> None:
+        context = client_context(provider(config, "gone"))
+        assert not is_refused_at_once(config, context)
+        Providers(config.paths.providers).remove("gone", authority_of(config))
+        assert is_refused(config, context)
+
+    def test_plain_text_is_refused(self, config: Config) -> None:
+        with socket.create_connection((config.gateway.host, config.gateway.port), timeout=10) as plain:
+            plain.sendall(b"no TLS here\n")
+            assert plain.recv(1000)[:1] != b"n"
+            assert plain.recv(1000) == b""
+
+    def test_nothing_of_the_refused_became_a_record(self, config: Config) -> None:
+        values = [message.value() for message in read_all(config, Party.OPERATOR, Kind.RECORDS.topic)]
+        assert b"let me in" not in values
+
+
+def is_refused_at_once(config: Config, context: ssl.SSLContext) -> bool:
+    with connect(config, context) as connection:
+        connection.settimeout(0.5)
+        try:
+            return connection.recv(1) == b""
+        except TimeoutError:
+            return False
+
+
+def test_a_stop_drains_what_was_sent(config: Config, gateway: "subprocess.Popen[bytes]") -> None:
+    with connect(config, client_context(provider(config, "last"))) as connection:
+        connection.sendall(b"line\n" * 50_000)
+        gateway.send_signal(signal.SIGTERM)
+        assert gateway.wait(15) == 0
+    assert len(confirmed(config, 50_000, "last")) == 50_000
+    assert report_of(config, "gateway") is None
