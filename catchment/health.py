@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from prometheus_client import REGISTRY, generate_latest
 from pydantic import BaseModel, Field, ValidationError
 
 from catchment.errors import NodeNotRunning
+
+STOP_POLL_S = 0.2
 
 
 class State(StrEnum):
@@ -60,7 +63,8 @@ class Reporter:
             self._server = socketserver.UnixStreamServer(address, Handler)
         path.chmod(0o600)
         self._path = path
-        threading.Thread(target=self._server.serve_forever, name="reporter", daemon=True).start()
+        serve = partial(self._server.serve_forever, poll_interval=STOP_POLL_S)
+        threading.Thread(target=serve, name="reporter", daemon=True).start()
 
     def close(self) -> None:
         self._server.shutdown()

@@ -61,8 +61,8 @@ def run(config: Config) -> None:
     try:
         server.run(sockets=[listener])
     finally:
-        # The ledger's thread only reads and ends with us: stopping it would wait for a broker that is away.
         reporter.close()
+        ledger.stop()
 
 
 def report(services: Services) -> Report:

@@ -99,11 +99,6 @@ class KafkaSettings(Section):
     def embedded(self) -> bool:
         return self.bootstrap_servers is None
 
-    @property
-    def bootstrap(self) -> str:
-        """Where clients find the cluster, embedded or not."""
-        return self.bootstrap_servers or f"{self.host}:{self.port}"
-
     @model_validator(mode="after")
     def _existing_cluster_needs_an_identity(self) -> Self:
         if self.bootstrap_servers and self.tls is None:

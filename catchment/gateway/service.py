@@ -57,14 +57,16 @@ class Gateway:
         reporter.close()
 
     def report(self) -> Report:
-        stalled = self._forwarder.stalled_for_s > STALL_S
+        stalled_for_s = self._forwarder.stalled_for_s
+        connections = len(self._listener.connections)
+        detail = f"port {self._config.gateway.port}, providers connected: {connections}"
+        if stalled_for_s > STALL_S:
+            detail += f"; Kafka has confirmed nothing for {stalled_for_s:.0f} s"
         return Report(
-            state=State.DEGRADED if stalled else State.RUNNING,
-            detail=f"Kafka has confirmed nothing for {self._forwarder.stalled_for_s:.0f} s"
-            if stalled
-            else "",
+            state=State.DEGRADED if stalled_for_s > STALL_S else State.RUNNING,
+            detail=detail,
             figures={
-                "connections": len(self._listener.connections),
+                "connections": connections,
                 "confirmed": self._forwarder.confirmed_records,
                 "queued": self._forwarder.queued_records,
             },

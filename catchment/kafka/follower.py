@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 BATCH_RECORDS = 10_000
 POLL_S = 0.5
 RETRY_S = 1.0
+STOP_S = 2.0
 
 
 class TopicFollower:
@@ -47,7 +48,8 @@ class TopicFollower:
     def stop(self) -> None:
         self._stopping.set()
         if self._thread.is_alive():
-            self._thread.join()
+            # Bounded, because a broker that is away can hold up a request for longer than a stop may take.
+            self._thread.join(STOP_S)
 
     def _run(self) -> None:
         source = consumer(self._config, self._party)

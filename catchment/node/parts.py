@@ -6,6 +6,7 @@ from collections.abc import Callable
 from catchment.config import Config, Role
 from catchment.health import Report, State, ask
 from catchment.kafka.broker import BrokerProbe, command, prepare_cluster
+from catchment.kafka.identities import bootstrap_servers
 from catchment.node.keeper import Part
 
 BROKER_ASK_INTERVAL_S = 5.0
@@ -46,7 +47,7 @@ def _ask_broker(config: Config) -> Callable[[], Report]:
         if not prepared:
             prepare_cluster(config)
             prepared = True
-        return Report(state=State.RUNNING, detail=config.kafka.bootstrap)
+        return Report(state=State.RUNNING, detail=bootstrap_servers(config))
 
     return answer
 

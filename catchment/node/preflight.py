@@ -4,7 +4,6 @@ import contextlib
 import errno
 import shutil
 import socket
-import stat
 import tempfile
 
 import psutil
@@ -23,7 +22,7 @@ def check_machine(config: Config) -> None:
 
 
 def check_data_dir(config: Config) -> None:
-    """Makes the data directory, for its owner alone, and sees that it can be written to."""
+    """Makes the data directory, if there is none, and sees that it can be written to."""
     directory = config.data_dir
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -34,12 +33,6 @@ def check_data_dir(config: Config) -> None:
             f"The data directory {directory} cannot be written to: {error.strerror}",
             "Set data_dir to a directory that you may write to, or make room on its disk.",
         ) from None
-    others_mode = stat.S_IMODE(directory.stat().st_mode) & 0o077
-    if others_mode:
-        raise MachineError(
-            f"The data directory {directory} holds private keys and is open to other users",
-            f"Run `chmod 700 {directory}`, or set data_dir to a directory of its own.",
-        )
 
 
 def check_free_space(config: Config) -> None:

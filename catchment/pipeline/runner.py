@@ -3,7 +3,6 @@
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
@@ -58,10 +57,9 @@ class QueryRunner:
         if self._query is not None:
             self._query.stop()
 
-    def last_progress(self) -> dict[str, Any]:
-        """What Spark said at the last checkpoint."""
-        progress = self._query.lastProgress if self._query is not None else None
-        return dict(progress) if progress else {}
+    @property
+    def uptime_s(self) -> float:
+        return round(self._clock() - self._started_at, 1) if self.state is State.RUNNING else 0.0
 
     def _begin(self, now: float) -> None:
         self.state = State.STARTING

@@ -101,6 +101,8 @@ class Pipeline:
         return {
             "name": runner.name,
             "state": runner.state.value,
+            "detail": _describe(runner, flow),
+            "uptime_s": runner.uptime_s,
             "mode": "real-time",
             "restarts": runner.restarts,
             "rows_in_per_s": round(flow.rows_in_per_s, 1),
@@ -108,6 +110,13 @@ class Pipeline:
             "delay_ms": flow.delay_ms,
             "last_error": runner.last_error,
         }
+
+
+def _describe(runner: QueryRunner, flow: Flow) -> str:
+    if runner.state is State.RESTARTING:
+        return runner.last_error
+    delay = "" if flow.delay_ms is None else f", last delay {flow.delay_ms:,.0f} ms"
+    return f"real-time, {flow.rows_in_per_s:,.0f} rows/s in{delay}"
 
 
 def _active_tasks(spark: SparkSession, run_id: str) -> int:

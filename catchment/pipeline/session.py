@@ -23,6 +23,7 @@ FIXED_SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     # How long a shuffled row may wait for company: most of the latency of a query with state.
     "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "5",
+    "spark.hadoop.fs.permissions.umask-mode": "077",
     "spark.hadoop.fs.file.impl": "catchment.pipeline.QuickLocalFileSystem",
     "spark.sql.streaming.checkpointFileManagerClass": (
         f"{_STREAMING}.checkpointing.FileSystemBasedCheckpointFileManager"

@@ -12,7 +12,6 @@ class ShortQuery:
     """What the runner sees of a Spark query."""
 
     runId = "run"  # noqa: N815 - Spark's name
-    lastProgress = None  # noqa: N815 - Spark's name
 
     def __init__(self) -> None:
         self.isActive = True
