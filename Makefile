@@ -52,7 +52,8 @@ format: setup ## Format the code
 
 docs: setup ## Generate the reference pages and build the manual into site/
 	@$(BIN)/python -m catchment.config.reference --write
-	@$(BIN)/mkdocs build --strict --quiet
+	@$(BIN)/python -m catchment.cli.reference --write
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lock: ## Resolve the Python dependencies anew, and lock them with their hashes
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \

@@ -13,6 +13,7 @@ import pytest
 from catchment.config import Config
 from catchment.kafka.broker import command, prepare_cluster, wait_until_ready
 from catchment.node.process import Child
+from tests.running_node import RunningNode, running_node
 
 SLOW_FOLDERS = {"integration", "faults", "browser"}
 BROKER_START_TIMEOUT_S = 60.0
@@ -68,6 +69,14 @@ def cluster(make_config: MakeConfig) -> Iterator[Config]:
     config = make_config()
     with _run_broker(config):
         yield config
+
+
+@pytest.fixture(scope="session")
+def whole_node(make_config: MakeConfig) -> Iterator[RunningNode]:
+    """A node that all tests share, ready at first; whoever kills a part of it waits until it is back."""
+    with running_node(make_config(min_free_mib=100, pipeline={"checkpoint_interval_s": 5})) as node:
+        node.wait_until_ready()
+        yield node
 
 
 @contextmanager

@@ -59,7 +59,7 @@ def _print_instructions(config: Config, name: str, files: dict[str, str]) -> Non
     for what, file in files.items():
         typer.echo(f"  {what:<12} {file}")
     typer.echo(
-        "\nTry it:\n\n  echo hello | openssl s_client -quiet -verify_return_error"
+        "\nTry it:\n\n  echo hello | openssl s_client -quiet -no_ign_eof -verify_return_error"
         f" -connect {config.gateway.host}:{config.gateway.port} -CAfile {files['authority']}"
         f" -cert {files['certificate']} -key {files['key']}"
     )

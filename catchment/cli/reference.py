@@ -59,7 +59,7 @@ def _section(name: str, command: TyperCommand | TyperGroup) -> str:
     usage = " ".join([name, *command.collect_usage_pieces(context)])
     parts = [f"{'#' * (2 + depth)} `{name}`\n\n{command.help}\n"]
     if not isinstance(command, TyperGroup) or not depth:
-        parts.append(f"```console\n{usage}\n```\n")
+        parts.append(f"```sh\n{usage}\n```\n")
     rows = list(_rows(command, context))
     if rows:
         parts.append(_COLUMNS + "".join(rows))

@@ -53,7 +53,7 @@ class LineListener:
             ssl_handshake_timeout=HANDSHAKE_TIMEOUT_S,
             backlog=1024,
         )
-        self._sweeper = asyncio.create_task(self._close_idle())
+        self._sweeper = asyncio.create_task(self._sweep())
 
     async def drain(self, timeout_s: float) -> None:
         """Accepts no more, reads what providers have under way until they pause, and closes."""
@@ -76,12 +76,14 @@ class LineListener:
         since = time.monotonic() - seconds
         return any(connection.heard_at > since for connection in self.connections)
 
-    async def _close_idle(self) -> None:
+    async def _sweep(self) -> None:
+        """Closes connections that have been silent for too long, or whose provider was removed."""
         while True:
             await asyncio.sleep(SWEEP_S)
             since = time.monotonic() - self.settings.idle_timeout_s
-            for connection in [each for each in self.connections if each.heard_at < since]:
-                connection.close()
+            for connection in list(self.connections):
+                if connection.heard_at < since or not connection.may_stay():
+                    connection.close()
 
 
 class LineConnection(asyncio.Protocol):
@@ -95,9 +97,9 @@ class LineConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        tls = self._transport.get_extra_info("ssl_object")
+        self._certificate = self._transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
         try:
-            self._stream = self._listener.providers.name_of(tls.getpeercert(binary_form=True))
+            self._stream = self._listener.providers.name_of(self._certificate)
         except AccessRefused as refusal:
             REFUSED.inc()
             log.warning("%s: %s", self._transport.get_extra_info("peername"), refusal)
@@ -126,6 +128,13 @@ class LineConnection(asyncio.Protocol):
         rest = self._lines.take_rest()
         if rest:
             self._listener.forwarder.bury(rest, self._stream, "line-unfinished")
+
+    def may_stay(self) -> bool:
+        """Whether the provider is still registered with the certificate that it showed."""
+        try:
+            return self._listener.providers.name_of(self._certificate) == self._stream
+        except AccessRefused:
+            return False
 
     def resume(self) -> None:
         self._transport.resume_reading()

@@ -32,14 +32,14 @@ class Part:
     """What the supervisor knows of a part.
 
     A part without a command is somebody else's to run (an existing cluster) and only asked how it is.
-    Stages start one after the other, ranks stop one after the other.
+    It starts when the parts that it waits for have run once. Ranks stop one after the other.
     """
 
     name: str
     command: Callable[[], list[str]] | None
     ask: Callable[[], Report]
-    start_stage: int
     stop_rank: int
+    waits_for: frozenset[str] = frozenset()
     ask_interval_s: float = 2.0
     needed: bool = True
 

@@ -9,6 +9,7 @@ from catchment.kafka.broker import BrokerProbe, command, prepare_cluster
 from catchment.kafka.identities import bootstrap_servers
 from catchment.node.keeper import Part
 
+BROKER = "broker"
 BROKER_ASK_INTERVAL_S = 5.0
 _DEMONSTRATION = ["simulate", "lines", "--rate", "20", "--providers", "2", "--count", "0"]
 
@@ -18,7 +19,8 @@ def parts_of(config: Config, demonstration: bool = False) -> list[Part]:
     parts = [_broker(config)]
     if config.role is not Role.CENTRE:
         parts.append(_own(config, "gateway", ["gateway"], stop_rank=0))
-    parts.append(_own(config, "pipeline", ["pipeline"], stop_rank=1))
+    # Spark takes as long to start as the broker: the pipeline waits for Kafka by itself.
+    parts.append(_own(config, "pipeline", ["pipeline"], stop_rank=1, waits_for=()))
     parts.append(_own(config, "api", ["serve"], stop_rank=2))
     if demonstration and config.role is not Role.CENTRE:
         parts.append(_demonstration())
@@ -27,10 +29,9 @@ def parts_of(config: Config, demonstration: bool = False) -> list[Part]:
 
 def _broker(config: Config) -> Part:
     return Part(
-        name="broker",
+        name=BROKER,
         command=(lambda: command(config)) if config.kafka.embedded else None,
         ask=_ask_broker(config),
-        start_stage=0,
         stop_rank=3,
         ask_interval_s=BROKER_ASK_INTERVAL_S,
     )
@@ -52,13 +53,15 @@ def _ask_broker(config: Config) -> Callable[[], Report]:
     return answer
 
 
-def _own(config: Config, name: str, arguments: list[str], stop_rank: int) -> Part:
+def _own(
+    config: Config, name: str, arguments: list[str], stop_rank: int, waits_for: tuple[str, ...] = (BROKER,)
+) -> Part:
     return Part(
         name=name,
         command=lambda: _catchment(arguments),
         ask=lambda: ask(config.paths.socket(name)),
-        start_stage=1,
         stop_rank=stop_rank,
+        waits_for=frozenset(waits_for),
     )
 
 
@@ -68,8 +71,8 @@ def _demonstration() -> Part:
         name="demonstration",
         command=lambda: _catchment(_DEMONSTRATION),
         ask=lambda: Report(state=State.RUNNING),
-        start_stage=2,
         stop_rank=0,
+        waits_for=frozenset({"gateway", "pipeline", "api"}),
         needed=False,
     )
 

@@ -1,8 +1,8 @@
-"""Runs the parts of a node: starts them in stages, keeps them alive, stops them in order.
+"""Runs the parts of a node: starts them as others are there, keeps them alive, stops them in order.
 
-A single loop in the main thread. Stages start one after the other: the broker, then what talks to it, then
-the demonstration; a stage begins when all before it have run once, so that the death of the broker later
-stops nobody else. Ranks stop one after the other: first whatever lets data in, last the broker.
+A single loop in the main thread. A part starts when those that it waits for have run once: the broker first,
+last the demonstration; the death of the broker later stops nobody else. Ranks stop one after the other:
+first whatever lets data in, last the broker.
 """
 
 import signal
@@ -58,13 +58,11 @@ class Supervisor:
 
     def _step(self) -> None:
         now_s = time.monotonic()
-        for stage in sorted({keeper.part.start_stage for keeper in self._keepers}):
-            members = [keeper for keeper in self._keepers if keeper.part.start_stage == stage]
-            for keeper in members:
+        have_run = {keeper.part.name for keeper in self._keepers if keeper.has_run}
+        for keeper in self._keepers:
+            if keeper.part.waits_for <= have_run:
                 keeper.step(now_s)
                 self._record()
-            if not all(keeper.has_run for keeper in members):
-                break
         self._tell()
 
     def _stop_in_order(self, requests: list[int]) -> None:

@@ -5,11 +5,14 @@ import signal
 import threading
 from typing import Any
 
+from confluent_kafka import KafkaException
 from prometheus_client import Gauge
 from pyspark.sql import SparkSession
 
 from catchment.config import Config
 from catchment.health import Report, Reporter, State, metrics_text
+from catchment.kafka.clients import consumer, end_offsets
+from catchment.kafka.parties import Party
 from catchment.kafka.topics import planned
 from catchment.pipeline import session
 from catchment.pipeline.flow import Flow, FlowMeter
@@ -52,6 +55,7 @@ class Pipeline:
 
     def run(self, stopping: threading.Event) -> None:
         spark = session.create(self._config.pipeline, self._slots(), self._config.paths.data / "spark")
+        self._wait_for_topics(stopping)
         self._runners = [self._runner(query, spark) for query in QUERIES]
         meters = {query.name: FlowMeter(self._config, query) for query in QUERIES}
         rounds = 0
@@ -61,6 +65,8 @@ class Pipeline:
             if rounds % MEASURE_EVERY == 0:
                 self._flows = {name: meter.measure() for name, meter in meters.items()}
             rounds += 1
+        # A stop interrupts the tasks of real-time queries, and each of them would log that as an error.
+        spark.sparkContext.setLogLevel("OFF")
         for runner in self._runners:
             runner.stop()
         spark.stop()
@@ -69,7 +75,7 @@ class Pipeline:
         queries = [self._figures(runner) for runner in self._runners]
         waiting = [runner.name for runner in self._runners if runner.state is not State.RUNNING]
         if not queries:
-            state, detail = State.STARTING, "Spark is starting"
+            state, detail = State.STARTING, "waiting for Spark and Kafka"
         elif waiting:
             failing = any(runner.state is State.RESTARTING for runner in self._runners)
             state = State.DEGRADED if failing else State.STARTING
@@ -77,6 +83,19 @@ class Pipeline:
         else:
             state, detail = State.RUNNING, ""
         return Report(state=state, detail=detail, figures={"queries": queries}, metrics=metrics_text())
+
+    def _wait_for_topics(self, stopping: threading.Event) -> None:
+        """A query cannot start before its topics are there; Kafka may still be on its way."""
+        looking = consumer(self._config, Party.PIPELINE)
+        topics = {kind.topic for query in QUERIES for kind in (*query.reads, *query.writes)}
+        while not stopping.is_set():
+            try:
+                for topic in topics:
+                    end_offsets(looking, topic)
+                break
+            except KafkaException:
+                stopping.wait(TEND_S / 2)
+        looking.close()
 
     def _slots(self) -> int:
         """A real-time query holds a thread for each partition it reads and each that it shuffles to."""

@@ -17,6 +17,8 @@ FIXED_SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.session.timeZone": "UTC",
+    # Streams do not have it, and say so at every start.
+    "spark.sql.adaptive.enabled": "false",
     "spark.sql.streaming.stateStore.providerClass": f"{_STREAMING}.state.RocksDBStateStoreProvider",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     # Counting rows would read before every write: puts are 2.5 times faster without.
@@ -37,6 +39,7 @@ def create(settings: PipelineSettings, slots: int, work_dir: Path) -> SparkSessi
     """Starts Spark in this process; `slots` are threads, of which real-time queries hold several each."""
     # Without it Spark complains about host names that resolve to loopback, where we want to be.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("SPARK_LOCAL_DIRS", str(work_dir))
     log_settings = Path(__file__).with_name("log4j2.properties")
     class_path = ":".join(str(jar) for jar in jars.spark_jars())
     builder = (
@@ -46,7 +49,6 @@ def create(settings: PipelineSettings, slots: int, work_dir: Path) -> SparkSessi
         .config("spark.driver.memory", f"{settings.driver_memory_mib}m")
         .config("spark.driver.extraClassPath", class_path)
         .config("spark.driver.extraJavaOptions", f"{JVM_OPTIONS} -Dlog4j2.configurationFile={log_settings}")
-        .config("spark.local.dir", str(work_dir))
         .config("spark.sql.warehouse.dir", str(work_dir / "warehouse"))
         .config("spark.sql.shuffle.partitions", str(settings.shuffle_partitions))
     )

@@ -82,7 +82,8 @@ class Tokens:
         matches = hmac.compare_digest(_hash(secret), expected)
         if prefix != PREFIX or token is None or not matches or _expired(token):
             raise Unauthenticated(
-                "The token is not valid (any more)", "Create one with `catchment token create NAME`."
+                "The token is not valid (any more)",
+                "Create one with `catchment token create NAME --scope SCOPE`.",
             )
         return token
 

@@ -159,6 +159,12 @@ class TestIdentity:
         Providers(config.paths.providers).remove("gone", authority_of(config))
         assert is_refused(config, context)
 
+    def test_a_removed_provider_loses_its_open_connection(self, config: Config) -> None:
+        with connect(config, client_context(provider(config, "evicted"))) as connection:
+            connection.sendall(b"hello\n")
+            Providers(config.paths.providers).remove("evicted", authority_of(config))
+            assert connection.recv(1) == b""
+
     def test_plain_text_is_refused(self, config: Config) -> None:
         with socket.create_connection((config.gateway.host, config.gateway.port), timeout=10) as plain:
             plain.sendall(b"no TLS here\n")

@@ -6,15 +6,14 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 
+from catchment.health import ask
 from catchment.kafka.clients import read_all
 from catchment.kafka.parties import Party
 from catchment.records import STAMP_HEADER, Kind, Source, Stamp
-from tests.conftest import MakeConfig
-from tests.running_node import RunningNode, running_node
+from tests.running_node import RunningNode
 
 RATE = 1000
 COUNT = 10_000
@@ -22,13 +21,6 @@ KILL_AFTER_S = 3.0
 PARTS = ["broker", "gateway", "pipeline", "api"]
 
 pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture(scope="module")
-def node(make_config: MakeConfig) -> Iterator[RunningNode]:
-    with running_node(make_config(min_free_mib=100, pipeline={"checkpoint_interval_s": 5})) as running:
-        running.wait_until_ready()
-        yield running
 
 
 def send_lines(node: RunningNode) -> "subprocess.Popen[bytes]":
@@ -82,19 +74,20 @@ def proven(node: RunningNode) -> dict[Source, int]:
 def check_counts(node: RunningNode) -> int:
     """The ledger agrees with Kafka, source by source; gives the number of records in all."""
     node.wait_until_ready()
+    node.wait_until(lambda: ask(node.config.paths.socket("gateway")).figures["queued"] == 0)
     in_kafka = records_in_kafka(node)
     assert proven(node) == in_kafka
     return in_kafka.total()
 
 
 @pytest.mark.parametrize("names", [["broker"], ["pipeline"], ["api"], ["gateway"], PARTS], ids="+".join)
-def test_after_the_death_of_parts_the_counts_are_exact(node: RunningNode, names: list[str]) -> None:
-    before = check_counts(node)
-    sender = send_lines(node)
+def test_after_the_death_of_parts_the_counts_are_exact(whole_node: RunningNode, names: list[str]) -> None:
+    before = check_counts(whole_node)
+    sender = send_lines(whole_node)
     time.sleep(KILL_AFTER_S)
-    kill_parts(node, names)
+    kill_parts(whole_node, names)
     assert sender.wait(120) == 0
-    received = check_counts(node) - before
+    received = check_counts(whole_node) - before
     if "gateway" in names:
         # What the gateway had read and not handed on dies with it; from then on each line counts again.
         assert COUNT / 2 < received <= COUNT
@@ -102,11 +95,11 @@ def test_after_the_death_of_parts_the_counts_are_exact(node: RunningNode, names:
         assert received == COUNT
 
 
-def test_after_the_death_of_the_supervisor_the_counts_are_exact(node: RunningNode) -> None:
-    before = check_counts(node)
-    sender = send_lines(node)
+def test_after_the_death_of_the_supervisor_the_counts_are_exact(whole_node: RunningNode) -> None:
+    before = check_counts(whole_node)
+    sender = send_lines(whole_node)
     time.sleep(KILL_AFTER_S)
-    node.stop_by(signal.SIGKILL)
-    node.start()
+    whole_node.stop_by(signal.SIGKILL)
+    whole_node.start()
     assert sender.wait(120) == 0
-    assert COUNT / 2 < check_counts(node) - before <= COUNT
+    assert COUNT / 2 < check_counts(whole_node) - before <= COUNT

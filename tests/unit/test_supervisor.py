@@ -49,13 +49,13 @@ def script(source: str, *arguments: object) -> list[str]:
     return [sys.executable, "-c", textwrap.dedent(source), *map(str, arguments)]
 
 
-def part(config: Config, name: str, source: str, *, stage: int = 0, rank: int = 0) -> Part:
+def part(config: Config, name: str, source: str, *, after: str = "", rank: int = 0) -> Part:
     socket = config.paths.socket(name)
     return Part(
         name=name,
         command=lambda: script(source, socket),
         ask=lambda: ask(socket),
-        start_stage=stage,
+        waits_for=frozenset({after} - {""}),
         stop_rank=rank,
         ask_interval_s=0.2,
     )
@@ -173,7 +173,7 @@ def test_a_part_that_never_answers_is_given_longer(config: Config, keeper_of: Ke
 
 
 def test_a_first_start_that_cannot_be_is_an_error(config: Config, keeper_of: KeeperOf) -> None:
-    nothing = Part("none", lambda: ["/nonexistent"], lambda: ask(Path("/none")), 0, 0)
+    nothing = Part("none", lambda: ["/nonexistent"], lambda: ask(Path("/none")), stop_rank=0)
     with pytest.raises(FileNotFoundError):
         keeper_of(nothing).step(0)
 
@@ -193,9 +193,9 @@ NODE = """
             print(each.name, each.state, flush=True)
         print("ready" if status.ready else "not ready", flush=True)
     parts = [
-        part(config, "store", HONEST, stage=0, rank=2),
-        part(config, "worker", DEAF if "deaf" in sys.argv else HONEST, stage=1, rank=1),
-        part(config, "door", HONEST, stage=1, rank=0),
+        part(config, "store", HONEST, rank=2),
+        part(config, "worker", DEAF if "deaf" in sys.argv else HONEST, after="store", rank=1),
+        part(config, "door", HONEST, after="store", rank=0),
     ]
     Supervisor(config, parts, {**os.environ, MARK: str(config.data_dir)}, show).run()
     lock.release()
@@ -247,7 +247,7 @@ def start_node(config: Config) -> Iterator[Callable[..., Node]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_node_starts_in_stages_and_stops_in_order(start_node: Callable[..., Node], number: int) -> None:
+def test_parts_start_when_due_and_stop_in_order(start_node: Callable[..., Node], number: int) -> None:
     node = start_node()
     assert node.order_of("running")[0] == "store"
     assert node.lines.index("store running") < node.lines.index("door running")
