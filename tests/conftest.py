@@ -15,7 +15,8 @@ from catchment.kafka.broker import command, prepare_cluster, wait_until_ready
 from catchment.node.process import Child
 from tests.running_node import RunningNode, running_node
 
-SLOW_FOLDERS = {"integration", "faults", "browser"}
+# In this order: quick answers first, and the browser last, whose event loop stays with the main thread.
+FOLDERS = ("unit", "integration", "faults", "browser")
 BROKER_START_TIMEOUT_S = 60.0
 # Below the range from which the system takes ports for outgoing connections.
 PORTS = range(20_000, 32_000)
@@ -31,11 +32,16 @@ RunBroker = Callable[[Config], AbstractContextManager[Child]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as slow what needs the shared broker or lives in a folder of slow tests."""
+    """Orders the tests by folder, and marks as slow what needs the shared broker or is no unit test."""
+    items.sort(key=lambda item: FOLDERS.index(_folder_of(item)))
     for item in items:
         fixtures: list[str] = getattr(item, "fixturenames", [])
-        if "cluster" in fixtures or SLOW_FOLDERS & set(Path(item.path).parts):
+        if "cluster" in fixtures or _folder_of(item) != "unit":
             item.add_marker(pytest.mark.slow)
+
+
+def _folder_of(item: pytest.Item) -> str:
+    return Path(item.path).relative_to(Path(__file__).parent).parts[0]
 
 
 @pytest.fixture(scope="session")
