@@ -23,9 +23,9 @@ class LineSplitter:
         self._extend(first)
         if not others:
             return []
-        ended = [*self._end_line(), *others[:-1]]
+        lines = list(self._within_bound([*self._end_line(), *others[:-1]]))
         self._extend(others[-1])
-        return list(self._within_bound(ended))
+        return lines
 
     def take_rest(self) -> bytes:
         """What came after the last newline: a line that was never finished."""

@@ -43,7 +43,7 @@ def test_lines_of_a_device_are_seen_in_the_browser(node: NodeInBrowser, open_pag
     page = open_page()
     sign_in(page, node.token)
     for part in ("broker", "gateway", "pipeline", "query:ledger", "api"):
-        expect(page.get_by_role("row", name=part)).to_contain_text("running")
+        expect(page.get_by_role("row", name=re.compile(f"^{part} running"))).to_be_visible()
     stream = page.get_by_role("row", name="sim-1")
     expect(stream).to_be_visible(timeout=30_000)
     received, rate = stream.get_by_role("cell").nth(2), stream.get_by_role("cell").nth(3)

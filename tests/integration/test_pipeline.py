@@ -117,10 +117,11 @@ class TestRunning:
             first += 50
             figures = query_figures(config)
             measured = figures["rows_in_per_s"] > 0 and figures["rows_out_per_s"] > 0
-            return measured and figures["delay_ms"] is not None
+            # Records that waited for the pipeline to start have a long delay; those of now have not.
+            delay_ms = figures["delay_ms"]
+            return measured and delay_ms is not None and bool(delay_ms < 60_000)
 
         wait_for(shown)
-        assert 0 <= query_figures(config)["delay_ms"] < 60_000
 
     def test_a_query_that_fails_says_why_and_comes_back(self, config: Config) -> None:
         source = Source("oslo", "gate", 1, "forbidden")
