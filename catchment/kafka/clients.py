@@ -89,6 +89,8 @@ def consumer(config: Config, party: Party, **settings: Any) -> Consumer:
         "auto.offset.reset": "earliest",
         # By default a full queue pauses fetching for a second, which halves the pace of catching up.
         "fetch.queue.backoff.ms": 1,
+        # A fetch is answered as soon as there is a record: this is only how often an idle reader asks again.
+        "fetch.wait.max.ms": 2000,
     }
     return Consumer({**client_settings(config, party), **defaults, **_dotted(settings)})
 

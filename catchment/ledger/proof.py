@@ -39,7 +39,7 @@ class Proof(BaseModel, frozen=True):
     holds: bool
 
 
-SUMS = ("sent", "received", "missing", "under_way", "duplicated", "out_of_order", "rate_per_s")
+SUMS = ("sent", "received", "missing", "under_way", "duplicated", "out_of_order")
 
 
 def compare(marks: Iterable[Mark], rows: Iterable[LedgerRow]) -> Proof:
@@ -56,7 +56,8 @@ def compare(marks: Iterable[Mark], rows: Iterable[LedgerRow]) -> Proof:
     sources = sorted(accepted.keys() | newest.keys(), key=lambda source: source.identity)
     streams = [_prove(source, accepted.get(source, 0), newest.get(source)) for source in sources]
     sums = {name: sum(getattr(stream, name) for stream in streams) for name in SUMS}
-    return Proof(streams=streams, holds=not sums["missing"] and not sums["under_way"], **sums)
+    holds = not sums["missing"] and not sums["under_way"]
+    return Proof(streams=streams, holds=holds, rate_per_s=_rate_per_s(list(newest.values())), **sums)
 
 
 def _prove(source: Source, accepted: int, row: LedgerRow | None) -> StreamProof:
@@ -73,10 +74,13 @@ def _prove(source: Source, accepted: int, row: LedgerRow | None) -> StreamProof:
         duplicated=row.duplicates if row else 0,
         out_of_order=row.out_of_order if row else 0,
         gaps=row.gaps if row else [],
-        rate_per_s=_rate_per_s(row) if row else 0.0,
+        rate_per_s=_rate_per_s([row] if row else []),
     )
 
 
-def _rate_per_s(row: LedgerRow) -> float:
-    seconds = (row.last_origin_us - row.first_origin_us) / 1e6
-    return round(row.received / seconds, 1) if seconds > 0 else 0.0
+def _rate_per_s(rows: list[LedgerRow]) -> float:
+    """Records a second from the first that came to the last."""
+    first_us = min((row.first_origin_us for row in rows), default=0)
+    last_us = max((row.last_origin_us for row in rows), default=0)
+    received = sum(row.received for row in rows)
+    return round(received * 1e6 / (last_us - first_us), 1) if last_us > first_us else 0.0

@@ -3,6 +3,7 @@
 import logging
 import signal
 import threading
+import time
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -22,8 +23,9 @@ from catchment.pipeline.runner import QueryRunner
 
 log = logging.getLogger(__name__)
 
-TEND_S = 1.0
-MEASURE_EVERY = 3
+TEND_WHILE_STARTING_S = 0.5
+TEND_S = 2.0
+MEASURE_S = 4.0
 SPARE_SLOTS = 4
 
 ROWS_IN = Gauge("catchment_query_rows_in_per_second", "Rows that came in on a query's topics.", ["query"])
@@ -58,13 +60,13 @@ class Pipeline:
         self._wait_for_topics(stopping)
         self._runners = [self._runner(query, spark) for query in QUERIES]
         meters = {query.name: FlowMeter(self._config, query) for query in QUERIES}
-        rounds = 0
-        while not stopping.wait(TEND_S):
+        measure_at = 0.0
+        while not stopping.wait(self._pause_s()):
             for runner in self._runners:
                 runner.tend()
-            if rounds % MEASURE_EVERY == 0:
+            if time.monotonic() >= measure_at:
                 self._flows = {name: meter.measure() for name, meter in meters.items()}
-            rounds += 1
+                measure_at = time.monotonic() + MEASURE_S
         # A stop interrupts the tasks of real-time queries, and each of them would log that as an error.
         spark.sparkContext.setLogLevel("OFF")
         for runner in self._runners:
@@ -84,6 +86,10 @@ class Pipeline:
             state, detail = State.RUNNING, ""
         return Report(state=state, detail=detail, figures={"queries": queries}, metrics=metrics_text())
 
+    def _pause_s(self) -> float:
+        steady = all(runner.state is State.RUNNING for runner in self._runners)
+        return TEND_S if steady else TEND_WHILE_STARTING_S
+
     def _wait_for_topics(self, stopping: threading.Event) -> None:
         """A query cannot start before its topics are there; Kafka may still be on its way."""
         looking = consumer(self._config, Party.PIPELINE)
@@ -94,7 +100,7 @@ class Pipeline:
                     end_offsets(looking, topic)
                 break
             except KafkaException:
-                stopping.wait(TEND_S / 2)
+                stopping.wait(TEND_WHILE_STARTING_S)
         looking.close()
 
     def _slots(self) -> int:
