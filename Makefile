@@ -36,6 +36,8 @@ down: ## Stop the node that runs in another terminal
 
 test: setup ## Run every test
 	@scripts/require chromium chromium
+	@scripts/require mosquitto mosquitto
+	@scripts/require mosquitto_pub mosquitto-clients
 	@$(BIN)/pytest
 
 test-fast: setup ## Run the tests that need no broker, Spark or browser

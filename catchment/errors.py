@@ -43,6 +43,14 @@ class BrokerUnavailable(CatchmentError):
     transient = True
 
 
+class SpoolFull(CatchmentError):
+    """A gateway can keep no more until Kafka has taken some of it."""
+
+    code = "spool-full"
+    http_status = 503
+    transient = True
+
+
 class PartFailed(CatchmentError):
     """A part of the node stopped, or did not become ready."""
 
@@ -99,3 +107,37 @@ class TooManyAttempts(CatchmentError):
     def __init__(self, happened: str, retry_after_s: int) -> None:
         super().__init__(happened, f"Wait {retry_after_s} s and try again.")
         self.retry_after_s = retry_after_s
+
+
+class RateExceeded(CatchmentError):
+    """A provider sends more than it may."""
+
+    code = "rate-exceeded"
+    http_status = 429
+    transient = True
+
+    def __init__(self, happened: str, retry_after_s: int) -> None:
+        super().__init__(happened, f"Wait {retry_after_s} s and send again.")
+        self.retry_after_s = retry_after_s
+
+
+class ContentTooLarge(CatchmentError):
+    """A request or a message in it is larger than is taken."""
+
+    code = "content-too-large"
+    http_status = 413
+
+
+class UnsupportedContent(CatchmentError):
+    """The kind of content is not one that is taken."""
+
+    code = "unsupported-content"
+    http_status = 415
+
+
+class RequestTimeout(CatchmentError):
+    """A request did not come whole in time."""
+
+    code = "request-timeout"
+    http_status = 408
+    transient = True

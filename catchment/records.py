@@ -39,6 +39,7 @@ class Kind(StrEnum):
     MARKS = "marks"
     LEDGER = "ledger"
     DEADLETTER = "deadletter"
+    RELAYED = "relayed"
 
     @property
     def topic(self) -> str:

@@ -49,16 +49,14 @@ def make_config(tmp_path_factory: pytest.TempPathFactory) -> MakeConfig:
     """A factory of configurations that do not get into each other's way."""
 
     def make(**sections: Any) -> Config:
-        broker, controller, gateway, api = _free_ports(4)
+        broker, controller, gateway, http, api = _free_ports(5)
         values: dict[str, Any] = {
             "data_dir": tmp_path_factory.mktemp("node"),
             "kafka": {"port": broker, "controller_port": controller},
-            "gateway": {"port": gateway},
+            "gateway": {"port": gateway, "http": {"port": http}},
             "api": {"port": api},
         }
-        for name, section in sections.items():
-            values[name] = {**values.get(name, {}), **section} if isinstance(section, dict) else section
-        return Config.model_validate(values)
+        return Config.model_validate(_merged(values, sections))
 
     return make
 
@@ -83,6 +81,15 @@ def whole_node(make_config: MakeConfig) -> Iterator[RunningNode]:
     with running_node(make_config(min_free_mib=100, pipeline={"checkpoint_interval_s": 5})) as node:
         node.wait_until_ready()
         yield node
+
+
+def _merged(values: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
+    """Both, of which the second wins; sections are merged likewise."""
+    merged = dict(values)
+    for name, other in others.items():
+        inner = values.get(name)
+        merged[name] = _merged(inner, other) if isinstance(inner, dict) and isinstance(other, dict) else other
+    return merged
 
 
 @contextmanager

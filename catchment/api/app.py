@@ -5,7 +5,7 @@ from functools import partial
 from fastapi import FastAPI
 
 from catchment import __version__
-from catchment.api import ledger, live, metrics, probes, problems, session, status
+from catchment.api import ledger, live, metrics, probes, problems, session, sites, status
 from catchment.api.guard import Guard
 from catchment.api.hub import Hub
 from catchment.api.openapi import describe_truthfully
@@ -39,7 +39,7 @@ def create_app(config: Config, ledger_source: LedgerSource) -> FastAPI:
         failed_sign_ins=FailedSignIns(),
         hub=Hub(ledger_source, partial(ask_node, config)),
     )
-    for resource in (probes, metrics, status, ledger, live, session):
+    for resource in (probes, metrics, status, sites, ledger, live, session):
         app.include_router(resource.router)
     add_console(app)
     problems.handle_in(app)

@@ -19,7 +19,7 @@ from catchment.security.tokens import Scope
 
 router = APIRouter(tags=["metrics"])
 
-OTHER_PARTS = ("node", "gateway", "pipeline")
+OTHER_PARTS = ("node", "gateway", "relay", "pipeline")
 
 
 class Merged(Collector):

@@ -10,13 +10,18 @@ from rich.markup import escape
 from catchment import __version__
 from catchment.cli import (
     bench,
+    centre,
     configuration,
+    consume,
+    consumer,
     gateway,
     node,
     pipeline,
     provider,
+    relay,
     serve,
     simulate,
+    site,
     token,
     verify,
 )
@@ -54,11 +59,16 @@ def main(
 
 node.add_to(app)
 app.add_typer(configuration.app, name="config")
+app.add_typer(site.app, name="site")
+app.add_typer(centre.app, name="centre")
 app.add_typer(provider.app, name="provider")
+app.add_typer(consumer.app, name="consumer")
 app.add_typer(token.app, name="token")
 app.add_typer(simulate.app, name="simulate")
 app.add_typer(bench.app, name="bench")
-gateway.add_to(app)
+app.add_typer(gateway.app, name="gateway")
+consume.add_to(app)
+relay.add_to(app)
 pipeline.add_to(app)
 serve.add_to(app)
 verify.add_to(app)

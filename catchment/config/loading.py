@@ -62,7 +62,7 @@ def section_of(annotation: Any) -> type[BaseModel] | None:
     """The model behind a field that is a section (also an optional one), else nothing."""
     for candidate in (annotation, *get_args(annotation)):
         if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-            return candidate if not _is_mapping(annotation) else None
+            return candidate if not _is_collection(annotation) else None
     return None
 
 
@@ -71,8 +71,8 @@ def variable_of(key: str) -> str:
     return PREFIX + key.replace(".", "__").upper()
 
 
-def _is_mapping(annotation: Any) -> bool:
-    return getattr(annotation, "__origin__", None) is dict
+def _is_collection(annotation: Any) -> bool:
+    return getattr(annotation, "__origin__", None) in (dict, list)
 
 
 def _read_file(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:

@@ -2,33 +2,18 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from catchment.errors import InvalidRecord
-from catchment.records import Kind, check_name
-
-
-def _named(name: str) -> str:
-    try:
-        check_name("node", name)
-    except InvalidRecord as error:
-        raise ValueError(error.remedy) from None
-    return name
-
-
-Name = Annotated[str, AfterValidator(_named)]
-Port = Annotated[int, Field(ge=1, le=65535)]
+from catchment.config.consume import ConsumeSettings
+from catchment.config.listeners import AdapterSettings, HttpSettings, LimitSettings, MqttSettings
+from catchment.config.relay import RelaySettings
+from catchment.config.section import Name, Port, Section
+from catchment.records import Kind
 
 # Embedded broker and controller are one process: nobody else talks to the controller.
 CONTROLLER_HOST = "127.0.0.1"
-
-
-class Section(BaseModel):
-    """A part of the configuration: nothing unknown, nothing changed after loading."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
 class Role(StrEnum):
@@ -106,6 +91,30 @@ class KafkaSettings(Section):
         return self
 
 
+class WhenFull(StrEnum):
+    """What happens to providers while the spool is full."""
+
+    BLOCK = "block"
+    REFUSE = "refuse"
+
+
+class SpoolSettings(Section):
+    """What a gateway has accepted stands on disk until it is safe downstream."""
+
+    max_mib: int = Field(4096, ge=1, description="Most that the spool may take on disk.")
+    segment_mib: int = Field(64, ge=1, le=1024, description="Size of one file; whole files are deleted.")
+    when_full: WhenFull = Field(
+        WhenFull.BLOCK,
+        description="While the spool is full, providers wait (`block`) or are refused (`refuse`).",
+    )
+    warn_at: float = Field(0.8, gt=0, le=1, description="From this share of `max_mib` on, the gateway warns.")
+    safe_after_s: float = Field(
+        3,
+        ge=0,
+        description="On a single broker a record is let go only when it has been read back after so long.",
+    )
+
+
 class GatewaySettings(Section):
     """The listener that devices talk to, and how it hands on what it hears."""
 
@@ -124,12 +133,19 @@ class GatewaySettings(Section):
     queue_records: int = Field(
         50_000,
         ge=1_000,
-        description="Records that may wait for Kafka; when there are more, providers are made to wait.",
+        description="Records that may be on their way to Kafka at once; more wait in the spool.",
     )
-    queue_mib: int = Field(64, ge=1, le=1024, description="Bytes that may wait for Kafka, likewise.")
+    queue_mib: int = Field(64, ge=1, le=1024, description="Bytes that may be on their way to Kafka at once.")
     linger_ms: float = Field(2, ge=0, le=1000, description="How long a batch may wait for more records.")
     compression: Compression = Field(
         Compression.ZSTD, description="How batches are compressed on their way to Kafka."
+    )
+    spool: SpoolSettings = SpoolSettings()
+    limits: LimitSettings = LimitSettings()
+    http: HttpSettings = HttpSettings()
+    mqtt: MqttSettings | None = None
+    adapters: list[AdapterSettings] = Field(
+        default_factory=list, description="Listeners of one's own, each a class with its settings."
     )
     mark_interval_s: float = Field(
         1, gt=0, description="How often the gateway publishes what it has accepted."
@@ -203,6 +219,8 @@ class Config(Section):
     gateway: GatewaySettings = GatewaySettings()
     pipeline: PipelineSettings = PipelineSettings()
     api: ApiSettings = ApiSettings()
+    consume: ConsumeSettings = ConsumeSettings()
+    relay: RelaySettings = RelaySettings()
     supervisor: SupervisorSettings = SupervisorSettings()
 
     @property
@@ -215,6 +233,8 @@ class Config(Section):
         ports = {"api.port": (self.api.host, self.api.port)}
         if self.role is not Role.CENTRE:
             ports["gateway.port"] = (self.gateway.host, self.gateway.port)
+            if self.gateway.http.enabled:
+                ports["gateway.http.port"] = (self.gateway.host, self.gateway.http.port)
         if self.kafka.embedded:
             ports["kafka.port"] = (self.kafka.host, self.kafka.port)
             ports["kafka.controller_port"] = (CONTROLLER_HOST, self.kafka.controller_port)
@@ -237,8 +257,13 @@ class Paths:
         self.data = data_dir
         self.identities = data_dir / "identities"
         self.providers = data_dir / "providers.json"
+        self.consumers = data_dir / "consumers.json"
+        self.dead_letters = data_dir / "dead-letters"
+        self.sites = data_dir / "sites.json"
+        self.centres = data_dir / "centres.json"
         self.tokens = data_dir / "tokens.json"
         self.operator_token = data_dir / "identities" / "operator.token"
+        self.spool = data_dir / "spool"
         self.kafka = data_dir / "kafka"
         self.checkpoints = data_dir / "checkpoints"
         self.logs = data_dir / "logs"

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from catchment.config.listeners import AdapterSettings
 from catchment.config.loading import FILE_VARIABLE, section_of, variable_of
 from catchment.config.models import Config, TopicSettings
 
@@ -37,6 +38,10 @@ kafka:
 This page is generated from the models: `python -m catchment.config.reference --write`.
 """
 
+_COLLECTIONS: dict[str, tuple[str, type[BaseModel]]] = {
+    "topics": (".<kind>", TopicSettings),
+    "adapters": ("[]", AdapterSettings),
+}
 _COLUMNS = "| key | type | default | variable | meaning |\n|---|---|---|---|---|\n"
 
 
@@ -54,14 +59,15 @@ def _sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
         inner = _inner(field)
         if inner:
             yield from _sections(inner, f"{prefix}{name}.")
-    if "topics" in model.model_fields:
-        yield from _topic_section(f"{prefix}topics.<kind>.")
+    for name, (suffix, entry) in _COLLECTIONS.items():
+        if name in model.model_fields:
+            yield _entry_section(f"{prefix}{name}{suffix}", entry)
 
 
-def _topic_section(prefix: str) -> Iterator[str]:
-    """Topics are keyed by kind, so that no variable reaches inside."""
-    rows = [_row(prefix + name, field, None) for name, field in TopicSettings.model_fields.items()]
-    yield f"## `{prefix.rstrip('.')}`\n\n{TopicSettings.__doc__}\n\n{_COLUMNS}" + "".join(rows)
+def _entry_section(title: str, entry: type[BaseModel]) -> str:
+    """The keys of what there may be several of: no variable reaches inside."""
+    rows = [_row(f"{title}.{field.alias or name}", field, None) for name, field in entry.model_fields.items()]
+    return f"## `{title}`\n\n{entry.__doc__}\n\n{_COLUMNS}" + "".join(rows)
 
 
 def _inner(field: FieldInfo) -> type[BaseModel] | None:
@@ -98,8 +104,10 @@ def _type_name(annotation: Any) -> str:
         return f"list of {_type_name(arguments[0])}"
     if origin is dict:
         return "mapping"
-    if origin in (Union, UnionType):
+    if origin in (Union, UnionType, Annotated):
         return _type_name(arguments[0])
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "mappings"
     return _TYPE_NAMES[annotation]
 
 

@@ -1,25 +1,31 @@
-"""Handing stamped batches on to Kafka: in order, until it has them, within a bound.
+"""From the spool to Kafka: in order, until Kafka has it and it is safe there.
 
 What fails, and what happens then:
-- Kafka is away: librdkafka keeps the batches and retries for ever; the queue fills.
-- The queue is full: `has_room` says no, and the listener stops reading from its providers.
-- The process dies: what Kafka had not confirmed is gone with it, and no mark claims it was accepted.
+- Kafka is away: librdkafka retries for ever; the spool fills; nothing is dropped for having waited.
+- Kafka refuses for good, or has lost what it had confirmed (a power cut): seen when a batch fails or when
+  it is read back. The forwarder looks up what Kafka has and goes on from there: nothing is missing or twice.
+- The process dies: the same look-up, at the next start.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 
 import orjson
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from prometheus_client import Counter, Gauge
 
 from catchment.config import Config
-from catchment.gateway.intake import Batch
+from catchment.gateway.readback import Held, Place, ReadBack
+from catchment.gateway.spool import Batch, Spool
+from catchment.gateway.spool.format import Placed
 from catchment.kafka.clients import producer
 from catchment.kafka.parties import Party
-from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source
+from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source, encode_stamp
 
 log = logging.getLogger(__name__)
 
@@ -29,134 +35,268 @@ DEAD_LETTERS = Counter(
 )
 QUEUED = Gauge("catchment_gateway_queued_records", "Records that wait for Kafka's confirmation.")
 
-POLL_S = 0.5
+IDLE_S = 0.5
+BUSY_S = 0.01
+RELEASE_S = 1.0
+RETRY_S = 1.0
 
 Headers = list[tuple[str, str | bytes | None]]
 
 
-class Forwarder:
-    """Produces batches and knows, per source, up to which number Kafka has confirmed them."""
+@dataclass
+class Sent:
+    """A batch on its way: confirmed once Kafka has answered, with the place of its last record there."""
 
-    def __init__(self, config: Config, on_room: Callable[[], None]) -> None:
-        settings = config.gateway
-        self._max_records = settings.queue_records
-        self._max_bytes = settings.queue_mib * 1024 * 1024
-        self._on_room = on_room
-        self._lock = threading.Lock()
+    placed: Placed
+    confirmed_at: float | None = None
+    place: Place | None = None
+
+
+class Forwarder:
+    """Runs in a thread of its own, which alone touches producer and spool positions."""
+
+    def __init__(self, config: Config, spool: Spool) -> None:
+        self._config = config
+        self._spool = spool
+        self._readback = ReadBack(config)
+        self._producer: Producer | None = None
+        self._generation = 0
+        self._in_flight: deque[Sent] = deque()
+        self._confirmed: deque[Sent] = deque()
+        self._confirmed_end = spool.progress.position
         self._queued_records = 0
         self._queued_bytes = 0
+        self._position = spool.progress.position
+        self._held: dict[Source, Held] = {}
+        self._sources: dict[tuple[int, str], Source] = {}
+        self._marked: dict[tuple[int, str], int] = {}
+        self._must_look_up = True
+        self._release_at = self._mark_at = 0.0
         self._moved_at = time.monotonic()
-        self._confirmed: dict[Source, int] = {}
-        self._marked: dict[Source, int] = {}
-        self._producer = producer(
-            config,
-            Party.GATEWAY,
-            **{
-                "linger.ms": settings.linger_ms,
-                "compression.type": settings.compression.value,
-                # Our own bound is lower: librdkafka must never be the one to say that it is full.
-                "queue.buffering.max.messages": 10_000_000,
-                "queue.buffering.max.kbytes": 2_097_151,
-            },
-        )
         self._stopping = threading.Event()
-        self._poller = threading.Thread(target=self._poll, name="forwarder", daemon=True)
-        self._poller.start()
-
-    @property
-    def has_room(self) -> bool:
-        return self._queued_records < self._max_records and self._queued_bytes < self._max_bytes
+        self._thread = threading.Thread(target=self._run, name="forwarder", daemon=True)
+        self.confirmed_records = 0
 
     @property
     def queued_records(self) -> int:
+        """Records in the spool that Kafka has not confirmed: at least those on their way."""
         return self._queued_records
 
     @property
-    def confirmed_records(self) -> int:
-        return sum(self._confirmed.values())
+    def behind_bytes(self) -> int:
+        """What stands in the spool and Kafka has not confirmed."""
+        return self._spool.end - self._confirmed_end
 
     @property
     def stalled_for_s(self) -> float:
-        """For how long records have been waiting without any confirmation."""
-        return time.monotonic() - self._moved_at if self._queued_records else 0.0
+        """For how long there has been something to forward without any confirmation."""
+        return time.monotonic() - self._moved_at if self.behind_bytes else 0.0
 
-    def forward(self, batch: Batch) -> None:
-        """Queues a batch. Its last record's confirmation stands for all: they share a partition, in order."""
-        batch_bytes = batch.payload_bytes
-        with self._lock:
-            if not self._queued_records:
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self, timeout_s: float) -> int:
+        """Forwards what the spool has, for a while; gives the bytes that stay in it for the next start."""
+        deadline = time.monotonic() + timeout_s
+        while self.behind_bytes and time.monotonic() < deadline:
+            time.sleep(BUSY_S)
+        left = self.behind_bytes
+        self._stopping.set()
+        self._thread.join()
+        return left
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            if self._must_look_up and not self._look_up():
+                self._stopping.wait(RETRY_S)
+                continue
+            try:
+                self._step()
+            except KafkaException as error:
+                self._note_trouble(error)
+        self._publish_marks()
+        if self._producer:
+            self._producer.flush(1.0)
+
+    def _step(self) -> None:
+        assert self._producer
+        if not self._has_room():
+            self._producer.poll(BUSY_S)
+        elif self._spool.wait_beyond(self._position, BUSY_S if self._in_flight else IDLE_S):
+            self._send_some()
+        self._producer.poll(0)
+        while self._in_flight and self._in_flight[0].confirmed_at is not None:
+            self._confirmed.append(self._in_flight.popleft())
+            self._confirmed_end = self._confirmed[-1].placed.end
+        QUEUED.set(self._queued_records)
+        now = time.monotonic()
+        if now >= self._release_at:
+            self._release_at = now + RELEASE_S
+            self._release_safe(now)
+        if now >= self._mark_at:
+            self._mark_at = now + self._config.gateway.mark_interval_s
+            self._publish_marks()
+
+    def _has_room(self) -> bool:
+        settings = self._config.gateway
+        return self._queued_records < settings.queue_records and self._queued_bytes < settings.queue_mib << 20
+
+    def _send_some(self) -> None:
+        for placed in self._spool.take(self._position):
+            if not self._queued_bytes:
                 self._moved_at = time.monotonic()
-            self._queued_records += len(batch.payloads)
-            self._queued_bytes += batch_bytes
+            self._send(placed)
+            self._position = placed.end
+            if not self._has_room():
+                break
 
-        def confirmed(error: KafkaError | None, _: Message) -> None:
-            self._note_confirmed(batch, batch_bytes, error)
+    def _send(self, placed: Placed) -> None:
+        batch = placed.batch
+        sent = Sent(placed)
+        self._in_flight.append(sent)
+        if batch.reason:
+            self._send_dead_letters(sent)
+            return
+        source = self._source_of(batch)
+        held = self._held.get(source)
+        numbers: Sequence[int] = range(batch.first_sequence, batch.last_sequence + 1)
+        if held:
+            numbers = [number for number in numbers if number not in held.sequences]
+        if numbers:
+            self._send_records(sent, source, numbers)
+        else:
+            sent.confirmed_at, sent.place = time.monotonic(), held.newest if held else None
 
-        key = batch.source.key
-        last = len(batch.payloads) - 1
-        produce, topic = self._producer.produce, Kind.RECORDS.topic
-        # One by one: librdkafka's call for whole batches cannot carry headers.
-        for index, (payload, stamp) in enumerate(zip(batch.payloads, batch.stamps, strict=True)):
-            headers: Headers = [(STAMP_HEADER, stamp)]
-            if index == last:
+    def _send_records(self, sent: Sent, source: Source, numbers: Sequence[int]) -> None:
+        assert self._producer
+        batch = sent.placed.batch
+        identity, key, topic = source.identity, source.key, Kind.RECORDS.topic
+        produce, confirmed = self._producer.produce, self._confirmation(sent, numbers[-1])
+        for sequence in numbers:
+            payload = batch.payloads[sequence - batch.first_sequence]
+            headers: Headers = [(STAMP_HEADER, encode_stamp(identity, sequence, batch.origin_us))]
+            # The last one's confirmation stands for all: they share a partition, in order.
+            if sequence == numbers[-1]:
                 produce(topic, payload, key, headers=headers, on_delivery=confirmed)
             else:
                 produce(topic, payload, key, headers=headers)
+        self._note_queued(batch, 1)
 
-    def bury(self, payload: bytes, stream: str, reason: str) -> None:
-        """Sends a message that cannot become a record to the dead letters."""
-        DEAD_LETTERS.labels(reason).inc()
-        headers: Headers = [(REASON_HEADER, reason.encode())]
-        self._producer.produce(Kind.DEADLETTER.topic, key=stream, value=payload, headers=headers)
-
-    def publish_marks(self) -> None:
-        """Says what has been accepted, for every source where that changed."""
-        with self._lock:
-            changed = {
-                source: last for source, last in self._confirmed.items() if self._marked.get(source) != last
-            }
-            self._marked.update(changed)
-        for source, last in changed.items():
-            mark = {
-                "site": source.site,
-                "gateway": source.gateway,
-                "epoch": source.epoch,
-                "stream": source.stream,
-                "accepted": last,
-            }
-            self._producer.produce(Kind.MARKS.topic, key=source.identity, value=orjson.dumps(mark))
-
-    def close(self, timeout_s: float) -> int:
-        """Waits until Kafka has everything; gives the number of messages that it still has not."""
-        self._producer.flush(timeout_s)
-        self.publish_marks()
-        left = self._producer.flush(timeout_s)
-        self._stopping.set()
-        self._poller.join()
-        return left
-
-    def _note_confirmed(self, batch: Batch, batch_bytes: int, error: KafkaError | None) -> None:
-        had_room = self.has_room
-        with self._lock:
-            self._moved_at = time.monotonic()
-            self._queued_records -= len(batch.payloads)
-            self._queued_bytes -= batch_bytes
-            if error is None:
-                self._confirmed[batch.source] = batch.last_sequence
-        if error is None:
-            DELIVERED.inc(len(batch.payloads))
-        else:
-            log.error(
-                "records %d to %d of %s were refused by Kafka: %s",
-                batch.first_sequence,
-                batch.last_sequence,
-                batch.source.identity.decode(),
-                error,
+    def _send_dead_letters(self, sent: Sent) -> None:
+        assert self._producer
+        batch = sent.placed.batch
+        headers: Headers = [(REASON_HEADER, batch.reason.encode())]
+        for payload in batch.payloads:
+            DEAD_LETTERS.labels(batch.reason).inc()
+            self._producer.produce(
+                Kind.DEADLETTER.topic,
+                payload,
+                batch.stream,
+                headers=headers,
+                on_delivery=self._confirmation(sent),
             )
-        if self.has_room and not had_room:
-            self._on_room()
+        self._note_queued(batch, 1)
 
-    def _poll(self) -> None:
-        while not self._stopping.is_set():
-            self._producer.poll(POLL_S)
-            QUEUED.set(self._queued_records)
+    def _confirmation(
+        self, sent: Sent, last_sequence: int = 0
+    ) -> Callable[[KafkaError | None, Message], None]:
+        generation = self._generation
+
+        def confirmed(error: KafkaError | None, message: Message) -> None:
+            if generation != self._generation:
+                return
+            if error:
+                self._note_trouble(error)
+                return
+            batch = sent.placed.batch
+            self._moved_at = sent.confirmed_at = time.monotonic()
+            self._note_queued(batch, -1)
+            if not batch.reason:
+                sent.place = Place(
+                    message.partition() or 0,
+                    message.offset() or 0,
+                    self._source_of(batch),
+                    last_sequence,
+                )
+                DELIVERED.inc(len(batch.payloads))
+                self.confirmed_records += len(batch.payloads)
+
+        return confirmed
+
+    def _note_trouble(self, error: object) -> None:
+        """After a power cut Kafka may be behind what it had confirmed, and then refuses what comes next."""
+        if not self._must_look_up:
+            log.warning("Kafka refuses to go on (%s): looking up what it has", error)
+        self._must_look_up = True
+
+    def _note_queued(self, batch: Batch, sign: int) -> None:
+        self._queued_records += sign * len(batch.payloads)
+        self._queued_bytes += sign * batch.payload_bytes
+
+    def _release_safe(self, now: float) -> None:
+        """Lets go of the batches at the head of the queue that are confirmed, old enough and still there."""
+        waits_s = (
+            self._config.gateway.spool.safe_after_s if self._config.kafka.replication_factor < 2 else 0.0
+        )
+        safe = list(takewhile(lambda sent: now - (sent.confirmed_at or now) >= waits_s, self._confirmed))
+        if not safe:
+            return
+        newest = {sent.place.partition: sent.place for sent in safe if sent.place}
+        try:
+            kept = self._readback.still_there(list(newest.values()))
+        except KafkaException:
+            return
+        if not kept:
+            log.error("Kafka has lost records that it had confirmed: they are sent again")
+            self._must_look_up = True
+            return
+        offsets = {place.partition: place.offset + 1 for place in newest.values()}
+        self._spool.release(safe[-1].placed.end, [sent.placed.batch for sent in safe], offsets)
+        for _ in safe:
+            self._confirmed.popleft()
+
+    def _look_up(self) -> bool:
+        """Asks Kafka what it has of what the spool still holds, and begins again behind that."""
+        self._generation += 1
+        if self._producer:
+            self._producer.purge()
+        try:
+            self._held = self._readback.held(self._spool)
+        except KafkaException as error:
+            log.warning("Kafka does not say yet what it has: %s", error)
+            return False
+        self._producer = producer(
+            self._config,
+            Party.GATEWAY,
+            linger_ms=self._config.gateway.linger_ms,
+            compression_type=self._config.gateway.compression.value,
+            queue_buffering_max_messages=10_000_000,
+            queue_buffering_max_kbytes=2_097_151,
+        )
+        self._in_flight.clear()
+        self._confirmed.clear()
+        self._marked.clear()
+        self._queued_records = self._queued_bytes = 0
+        self._position = self._confirmed_end = self._spool.progress.position
+        self._must_look_up = False
+        return True
+
+    def _publish_marks(self) -> None:
+        """Says what has been accepted, for every source where that changed."""
+        if self._producer is None:
+            return
+        for (epoch, stream), last in self._spool.committed.copy().items():
+            if self._marked.get((epoch, stream)) == last:
+                continue
+            self._marked[epoch, stream] = last
+            source = Source(self._config.site, self._config.gateway.name, epoch, stream)
+            mark = {"site": source.site, "gateway": source.gateway, "epoch": epoch, "stream": stream}
+            value = orjson.dumps({**mark, "accepted": last})
+            self._producer.produce(Kind.MARKS.topic, value, source.identity)
+
+    def _source_of(self, batch: Batch) -> Source:
+        known = self._sources.get((batch.epoch, batch.stream))
+        if known is None:
+            known = Source(self._config.site, self._config.gateway.name, batch.epoch, batch.stream)
+            self._sources[batch.epoch, batch.stream] = known
+        return known

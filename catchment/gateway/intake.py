@@ -1,54 +1,110 @@
 """Where messages become records: every listener hands over here, and here they get their numbers."""
 
+import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from catchment.records import FIRST_SEQUENCE, Source, encode_stamp
+from catchment.config.models import WhenFull
+from catchment.errors import SpoolFull
+from catchment.gateway.spool import Batch, Spool
+from catchment.gateway.spool.spool import WhenSafe
+from catchment.records import FIRST_SEQUENCE, check_stream
 
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Records of one source with consecutive numbers, stamped."""
-
-    source: Source
-    first_sequence: int
-    payloads: Sequence[bytes]
-    stamps: Sequence[bytes]
-
-    @property
-    def last_sequence(self) -> int:
-        return self.first_sequence + len(self.payloads) - 1
-
-    @property
-    def payload_bytes(self) -> int:
-        return sum(map(len, self.payloads))
+ROOM_POLL_S = 0.05
 
 
 class Intake:
-    """Numbers the messages of every stream: 1, 2, 3 … within one epoch of one gateway."""
+    """Numbers the messages of every stream and puts them into the spool."""
 
-    def __init__(self, site: str, gateway: str, epoch: int) -> None:
-        self._site = site
-        self._gateway = gateway
-        self._epoch = epoch
-        self._sources: dict[str, Source] = {}
-        self._next_sequence: dict[str, int] = {}
+    def __init__(self, spool: Spool, when_full: WhenFull) -> None:
+        self._spool = spool
+        self._when_full = when_full
 
-    def stamp(self, stream: str, payloads: Sequence[bytes], origin_us: int | None = None) -> Batch:
-        """Gives each message the next number of its stream and the time at which it came."""
-        source = self._sources.get(stream) or self._open(stream)
-        first = self._next_sequence[stream]
-        self._next_sequence[stream] = first + len(payloads)
+    @property
+    def has_room(self) -> bool:
+        return self._spool.has_room
+
+    def last_number(self, stream: str) -> int:
+        """The highest of a provider's own numbers that was accepted on a stream; 0 if there is none."""
+        return self._spool.numbers.get(stream, 0)
+
+    def offer(
+        self,
+        stream: str,
+        payloads: Sequence[bytes],
+        *,
+        origin_us: int | None = None,
+        number: int = 0,
+        key: str = "",
+        when_safe: WhenSafe | None = None,
+    ) -> int:
+        """Takes messages, and says how many are new; `when_safe` is called when they are on the disk.
+
+        `number` is the provider's own number of the last message: what it has sent before is left out.
+        A repeated `key` leaves out all. The caller sees to `has_room`.
+        """
+        check_stream(stream)
+        new = self._unseen(stream, payloads, number, key)
+        if not new:
+            # Repeated messages are safe when all that came before is: an empty batch waits its turn.
+            self._spool.append(self._batch(stream, [], origin_us), when_safe)
+            return 0
+        batch = self._batch(stream, new, origin_us, number, key)
+        self._spool.sequences[stream] = batch.last_sequence
+        if number:
+            self._spool.numbers[stream] = number
+        if key:
+            self._spool.keys[f"{stream} {key}"] = time.time()
+        self._spool.append(batch, when_safe)
+        return len(new)
+
+    async def accept(
+        self,
+        stream: str,
+        payloads: Sequence[bytes],
+        *,
+        origin_us: int | None = None,
+        number: int = 0,
+        key: str = "",
+    ) -> int:
+        """Takes messages and returns, when they are on the disk, how many of them are new."""
+        await self.wait_for_room()
+        safe = asyncio.Event()
+        new = self.offer(stream, payloads, origin_us=origin_us, number=number, key=key, when_safe=safe.set)
+        await safe.wait()
+        return new
+
+    async def wait_for_room(self) -> None:
+        """Waits while the spool is full, or refuses: as the configuration says."""
+        while not self.has_room:
+            if self._when_full is WhenFull.REFUSE:
+                raise SpoolFull("The spool is full", "Send again later, or raise gateway.spool.max_mib.")
+            await asyncio.sleep(ROOM_POLL_S)
+
+    def discard(self, payload: bytes, stream: str, reason: str, when_safe: WhenSafe | None = None) -> None:
+        """Takes a message that cannot become a record, for the dead letters."""
+        origin_us = time.time_ns() // 1000
+        batch = Batch(stream, self._spool.epoch, 0, origin_us, [payload], reason=reason)
+        self._spool.append(batch, when_safe)
+
+    async def bury(self, payload: bytes, stream: str, reason: str) -> None:
+        """The same, returning when it is on the disk."""
+        await self.wait_for_room()
+        safe = asyncio.Event()
+        self.discard(payload, stream, reason, safe.set)
+        await safe.wait()
+
+    def _unseen(self, stream: str, payloads: Sequence[bytes], number: int, key: str) -> Sequence[bytes]:
+        if key and f"{stream} {key}" in self._spool.keys:
+            return []
+        if not number:
+            return payloads
+        new = min(len(payloads), max(0, number - self.last_number(stream)))
+        return payloads[len(payloads) - new :]
+
+    def _batch(
+        self, stream: str, payloads: Sequence[bytes], origin_us: int | None, number: int = 0, key: str = ""
+    ) -> Batch:
+        first = self._spool.sequences.get(stream, FIRST_SEQUENCE - 1) + 1
         came_at_us = time.time_ns() // 1000 if origin_us is None else origin_us
-        identity = source.identity
-        numbers = range(first, first + len(payloads))
-        return Batch(
-            source, first, payloads, [encode_stamp(identity, number, came_at_us) for number in numbers]
-        )
-
-    def _open(self, stream: str) -> Source:
-        source = Source(self._site, self._gateway, self._epoch, stream)
-        self._sources[stream] = source
-        self._next_sequence[stream] = FIRST_SEQUENCE
-        return source
+        return Batch(stream, self._spool.epoch, first, came_at_us, payloads, number, key)

@@ -10,6 +10,8 @@ class LineSplitter:
     than allowed only the beginning is kept, for the dead letters, and the rest is passed over.
     """
 
+    is_broken = False
+
     def __init__(self, max_line_bytes: int) -> None:
         self._max_line_bytes = max_line_bytes
         self._parts: list[bytes] = []

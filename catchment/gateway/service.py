@@ -3,14 +3,18 @@
 import asyncio
 import logging
 import signal
-import time
 
 import uvloop
+from prometheus_client import Gauge
 
 from catchment.config import Config
+from catchment.gateway.adapters import Listener
 from catchment.gateway.forwarder import Forwarder
 from catchment.gateway.intake import Intake
-from catchment.gateway.tcp import LineListener
+from catchment.gateway.limits import RateLimit
+from catchment.gateway.listeners import further_listeners
+from catchment.gateway.spool import Spool
+from catchment.gateway.tcp import TcpListener
 from catchment.health import Report, Reporter, State, metrics_text
 from catchment.security.authority import Authority
 from catchment.security.providers import Providers
@@ -18,8 +22,11 @@ from catchment.security.providers import Providers
 log = logging.getLogger(__name__)
 
 DRAIN_S = 1.0
-FLUSH_S = 5.0
+FLUSH_S = 4.0
 STALL_S = 10.0
+
+SPOOL_BYTES = Gauge("catchment_gateway_spool_bytes", "What stands in the spool.")
+SPOOL_FILL = Gauge("catchment_gateway_spool_fill", "How full the spool is, from 0 to 1.")
 
 
 def run(config: Config) -> None:
@@ -28,55 +35,70 @@ def run(config: Config) -> None:
 
 
 class Gateway:
-    """Listener, intake and forwarder, wired."""
+    """Listeners, intake, spool and forwarder, wired."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        # Without a spool nothing survives the process, so each start is an epoch of its own.
-        epoch = time.time_ns() // 1_000_000
-        self._intake = Intake(config.site, config.gateway.name, epoch)
-        self._forwarder = Forwarder(config, self._resume_reading)
+        self._spool = Spool(config.paths.spool, config.gateway.spool)
+        self._forwarder = Forwarder(config, self._spool)
+        intake = Intake(self._spool, config.gateway.spool.when_full)
         providers = Providers(config.paths.providers)
-        self._listener = LineListener(config.gateway, providers, self._intake, self._forwarder)
+        identity = Authority(config.paths.identities, config.hostnames).identity("gateway")
+        rate = RateLimit(config.gateway.limits.max_records_per_s)
+        self._tcp = TcpListener(config.gateway, providers, intake, identity, rate)
+        self._listeners: list[Listener] = [
+            self._tcp,
+            *further_listeners(config, intake, providers, identity, rate),
+        ]
 
     async def run(self) -> None:
-        self._loop = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
-            self._loop.add_signal_handler(number, stop.set)
-        authority = Authority(self._config.paths.identities, self._config.hostnames)
-        await self._listener.start(authority.identity("gateway"))
+            loop.add_signal_handler(number, stop.set)
+        self._spool.start()
+        self._forwarder.start()
+        for listener in self._listeners:
+            await listener.start()
         reporter = Reporter(self._config.paths.socket("gateway"), self.report)
-        marking = asyncio.create_task(self._publish_marks())
         await stop.wait()
-        await self._listener.drain(DRAIN_S)
-        marking.cancel()
-        left = await self._loop.run_in_executor(None, self._forwarder.close, FLUSH_S)
-        if left:
-            log.error("Kafka did not answer: %d messages could not be handed on before the stop", left)
+        await asyncio.gather(*(listener.drain(DRAIN_S) for listener in self._listeners))
+        left_bytes = await loop.run_in_executor(None, self._close)
+        if left_bytes:
+            log.warning("%d bytes stay in the spool and are handed on at the next start", left_bytes)
         reporter.close()
 
     def report(self) -> Report:
-        stalled_for_s = self._forwarder.stalled_for_s
-        connections = len(self._listener.connections)
-        detail = f"port {self._config.gateway.port}, providers connected: {connections}"
-        if stalled_for_s > STALL_S:
-            detail += f"; Kafka has confirmed nothing for {stalled_for_s:.0f} s"
+        SPOOL_BYTES.set(self._spool.used_bytes)
+        SPOOL_FILL.set(self._spool.fill)
+        trouble = self._trouble()
+        connections = len(self._tcp.connections)
+        usual = f"port {self._config.gateway.port}, providers connected: {connections}"
         return Report(
-            state=State.DEGRADED if stalled_for_s > STALL_S else State.RUNNING,
-            detail=detail,
+            state=State.DEGRADED if trouble else State.RUNNING,
+            detail=f"{usual}; {trouble}" if trouble else usual,
             figures={
                 "connections": connections,
+                "listeners": {listener.name: listener.figures() for listener in self._listeners},
                 "confirmed": self._forwarder.confirmed_records,
                 "queued": self._forwarder.queued_records,
+                "behind_bytes": self._forwarder.behind_bytes,
+                "spool_bytes": self._spool.used_bytes,
+                "spool_fill": round(self._spool.fill, 4),
             },
             metrics=metrics_text(),
         )
 
-    def _resume_reading(self) -> None:
-        self._loop.call_soon_threadsafe(self._listener.resume)
+    def _trouble(self) -> str:
+        """What a person should look at, in words; empty when all is well."""
+        if self._spool.disk_error:
+            return f"the spool cannot be written: {self._spool.disk_error}"
+        if self._spool.fill >= self._config.gateway.spool.warn_at:
+            return f"the spool is {self._spool.fill:.0%} full"
+        if self._forwarder.stalled_for_s > STALL_S:
+            return f"Kafka has confirmed nothing for {self._forwarder.stalled_for_s:.0f} s"
+        return ""
 
-    async def _publish_marks(self) -> None:
-        while True:
-            await asyncio.sleep(self._config.gateway.mark_interval_s)
-            self._forwarder.publish_marks()
+    def _close(self) -> int:
+        self._spool.close()
+        return self._forwarder.close(FLUSH_S)

@@ -14,20 +14,27 @@ from confluent_kafka.admin import (
 )
 
 from catchment.config import Config
+from catchment.config.relay import RELAYED_KINDS
 from catchment.kafka.clients import admin
 from catchment.kafka.failures import outcome
 from catchment.kafka.parties import Party
+from catchment.kafka.relaying import CENTRE_PRINCIPAL_PREFIX, relay_entries
 from catchment.records import Kind
+from catchment.security.consumers import PARTY_PREFIX, Consumers, Grant
 
 SUPER_USERS = (Party.ADMIN, Party.BROKER)
 WRITES: dict[Party, tuple[Kind, ...]] = {
     Party.GATEWAY: (Kind.RECORDS, Kind.MARKS, Kind.DEADLETTER),
     Party.PIPELINE: (Kind.LEDGER, Kind.DEADLETTER),
+    Party.RELAY: (*RELAYED_KINDS, Kind.RELAYED),
 }
 READS: dict[Party, tuple[Kind, ...]] = {
+    # It reads back what it has sent, to be sure of it and to go on without repeating after a crash.
+    Party.GATEWAY: (Kind.RECORDS,),
     # The ledger too: the pipeline measures its own delay there.
     Party.PIPELINE: (Kind.RECORDS, Kind.LEDGER),
     Party.API: (Kind.MARKS, Kind.LEDGER, Kind.DEADLETTER),
+    Party.RELAY: (Kind.RELAYED,),
     Party.OPERATOR: (Kind.RECORDS, Kind.MARKS, Kind.LEDGER, Kind.DEADLETTER),
 }
 # librdkafka looks for the coordinator of its group even when partitions are assigned by hand, as all of
@@ -42,7 +49,8 @@ def ensure_access(config: Config) -> int:
     are not ours are left alone.
     """
     client = admin(config)
-    wanted, present = set(entries()), _present(client)
+    consumers = Consumers(config.paths.consumers).grants()
+    wanted, present = {*entries(), *consumer_entries(consumers), *relay_entries(config)}, _present(client)
     missing, surplus = list(wanted - present), [filter_for(entry) for entry in present - wanted]
     if missing:
         for created in client.create_acls(missing).values():
@@ -58,20 +66,47 @@ def entries() -> Iterator[AclBinding]:
     for operation, table in ((AclOperation.READ, READS), (AclOperation.WRITE, WRITES)):
         for party, kinds in table.items():
             for kind in kinds:
-                yield _entry(party, operation, ResourceType.TOPIC, kind.topic)
+                yield _entry(party.principal, operation, ResourceType.TOPIC, kind.topic)
     for party in SEES_ITS_GROUP:
-        yield _entry(party, AclOperation.DESCRIBE, ResourceType.GROUP, party.group)
+        yield _entry(party.principal, AclOperation.DESCRIBE, ResourceType.GROUP, party.group)
+    yield from _group_entries(Party.OPERATOR.principal, Party.OPERATOR)
 
 
-def _entry(party: Party, operation: AclOperation, resource: ResourceType, name: str) -> AclBinding:
-    literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
-    return AclBinding(resource, name, literal, party.principal, "*", operation, allow)
+def consumer_entries(consumers: dict[str, Grant]) -> Iterator[AclBinding]:
+    """What registered consumers may do: read their topics, and use groups of their own."""
+    for name, grant in consumers.items():
+        principal = f"User:{PARTY_PREFIX}{name}"
+        for kind in grant.topics:
+            yield _entry(principal, AclOperation.READ, ResourceType.TOPIC, kind.topic)
+        yield from _group_entries(principal, name)
+
+
+def groups_of(name: str) -> str:
+    """What the names of all groups of a consumer begin with; no name can contain the stroke."""
+    return f"{name}/"
+
+
+def _group_entries(principal: str, name: str) -> Iterator[AclBinding]:
+    # Where a share group starts, and its time-out, are settings of the group and not of its members.
+    for operation in (AclOperation.READ, AclOperation.ALTER_CONFIGS):
+        yield _entry(principal, operation, ResourceType.GROUP, groups_of(name), ResourcePatternType.PREFIXED)
+
+
+def _entry(
+    principal: str,
+    operation: AclOperation,
+    resource: ResourceType,
+    name: str,
+    pattern: ResourcePatternType = ResourcePatternType.LITERAL,
+) -> AclBinding:
+    return AclBinding(resource, name, pattern, principal, "*", operation, AclPermissionType.ALLOW)
 
 
 def _present(client: AdminClient) -> set[AclBinding]:
     ours = {party.principal for party in Party}
     present = outcome("Reading the access lists", client.describe_acls(_everything()))
-    return {entry for entry in present if entry.principal in ours}
+    registered = (f"User:{PARTY_PREFIX}", CENTRE_PRINCIPAL_PREFIX)
+    return {entry for entry in present if entry.principal in ours or entry.principal.startswith(registered)}
 
 
 def _everything() -> AclBindingFilter:

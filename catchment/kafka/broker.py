@@ -20,7 +20,7 @@ from catchment.kafka.failures import explain
 from catchment.kafka.parties import Party
 from catchment.kafka.topics import ensure_topics
 from catchment.records import Kind
-from catchment.security.files import write_private
+from catchment.security.files import sync, write_private
 
 PROBE_INTERVAL_S = 0.1
 
@@ -115,6 +115,9 @@ def _format_once(java: str, config: Config, properties: Path) -> None:
             f"Kafka's storage in {config.paths.kafka} could not be formatted: {''.join(last_words)}",
             "Check the rights and the free space there.",
         )
+    # Kafka itself does not wait for the disk here, and does not start from half of these after a power cut.
+    for path in (*(config.paths.kafka / "log").iterdir(), config.paths.kafka / "log", config.paths.kafka):
+        sync(path)
 
 
 def _cluster_id(config: Config) -> str:

@@ -77,6 +77,10 @@ def _small() -> dict[str, object]:
         "share.coordinator.state.topic.replication.factor": 1,
         "share.coordinator.state.topic.min.isr": 1,
         "log.cleaner.dedupe.buffer.size": 8_388_608,
+        # How often the broker looks which topics' flush.ms has passed; by default it never does.
+        "log.flush.scheduler.interval.ms": 500,
+        # By default it begins to look only half a minute after its start.
+        "log.initial.task.delay.ms": 500,
         "group.initial.rebalance.delay.ms": 0,
         # After a crash the controller lets the broker in again when its former session ends: 9 s by default.
         "broker.session.timeout.ms": 3000,

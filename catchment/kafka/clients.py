@@ -21,6 +21,7 @@ from catchment.errors import BrokerUnavailable
 from catchment.kafka.failures import explain
 from catchment.kafka.identities import bootstrap_servers, identity_of, java_file_of
 from catchment.kafka.parties import Party
+from catchment.security.authority import Identity
 
 REQUEST_TIMEOUT_S = 10.0
 # The longest line that a gateway may be set to take, with headers and the frame of a batch.
@@ -52,10 +53,14 @@ _log.addFilter(_Patience())
 
 def client_settings(config: Config, party: Party) -> dict[str, Any]:
     """What every librdkafka client of a party needs."""
-    identity = identity_of(config, party)
+    return connection(bootstrap_servers(config), identity_of(config, party), f"catchment.{party}")
+
+
+def connection(servers: str, identity: Identity, client_id: str) -> dict[str, Any]:
+    """What every librdkafka client needs, of whichever cluster."""
     return {
-        "bootstrap.servers": bootstrap_servers(config),
-        "client.id": f"catchment.{party}",
+        "bootstrap.servers": servers,
+        "client.id": client_id,
         "security.protocol": "ssl",
         "ssl.ca.location": str(identity.ca_file),
         "ssl.certificate.location": str(identity.certificate_file),
@@ -83,7 +88,12 @@ def producer(config: Config, party: Party, **settings: Any) -> Producer:
 
 def consumer(config: Config, party: Party, **settings: Any) -> Consumer:
     """A consumer that commits nothing by itself; settings are librdkafka's, with underscores for dots."""
-    defaults = {
+    return Consumer({**client_settings(config, party), **consumer_settings(party), **_dotted(settings)})
+
+
+def consumer_settings(party: Party) -> dict[str, Any]:
+    """How all our consumers read."""
+    return {
         "group.id": party.group,
         "enable.auto.commit": False,
         "auto.offset.reset": "earliest",
@@ -92,7 +102,6 @@ def consumer(config: Config, party: Party, **settings: Any) -> Consumer:
         # A fetch is answered as soon as there is a record: this is only how often an idle reader asks again.
         "fetch.wait.max.ms": 2000,
     }
-    return Consumer({**client_settings(config, party), **defaults, **_dotted(settings)})
 
 
 def admin(config: Config) -> AdminClient:

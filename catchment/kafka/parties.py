@@ -11,6 +11,7 @@ class Party(StrEnum):
     GATEWAY = "gateway"
     PIPELINE = "pipeline"
     API = "api"
+    RELAY = "relay"
     OPERATOR = "operator"
 
     @property

@@ -21,7 +21,9 @@ from catchment.kafka.failures import explain, outcome
 from catchment.records import Kind
 
 HOUR_MS = 3_600_000
+FLUSH_MS = 1_000
 MIB = 1 << 20
+_NO_LIMIT_MS = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,14 @@ class TopicSpec:
         """Kafka's settings of such a topic."""
         common = {
             "max.message.bytes": MAX_RECORD_BYTES,
+            # A site's clock may be wrong: what it dates into the future is relayed all the same.
+            "message.timestamp.after.max.ms": _NO_LIMIT_MS,
             # Of three copies two must have a record before it counts as written.
             "min.insync.replicas": max(1, replication_factor - 1),
         }
+        if replication_factor == 1:
+            # Without a second copy only the disk makes a record safe; a gateway lets go of it after that.
+            common["flush.ms"] = FLUSH_MS
         own = self._compaction() if self.compacted else self._retention()
         return {name: str(value) for name, value in (common | own).items()}
 
@@ -68,6 +75,8 @@ TOPICS: dict[Kind, TopicSpec] = {
     Kind.MARKS: TopicSpec(partitions=1, compacted=True),
     Kind.LEDGER: TopicSpec(partitions=2, compacted=True),
     Kind.DEADLETTER: TopicSpec(partitions=1, retention_hours=30 * 24),
+    # How far each site has been relayed. One partition: the relay reads it whole when it starts.
+    Kind.RELAYED: TopicSpec(partitions=1, compacted=True),
 }
 
 

@@ -12,9 +12,13 @@ from catchment.health import State, ask
 SOCKET = "node"
 _ANY_ADDRESS = {"0.0.0.0", "::", "127.0.0.1", "::1"}  # noqa: S104 - addresses to compare with, not to bind
 
+# What a part reports of its inner parts: their prefix as components, and whether a node is ready only with
+# them. A site that is away or paused is no fault of the centre.
+_INSIDE = {"queries": ("query", True), "sites": ("relay", False)}
+
 
 class Component(BaseModel, frozen=True):
-    """A part of the node, or a query inside its pipeline."""
+    """A part of the node, or what it consists of: queries of the pipeline, sites of the relay."""
 
     name: str
     state: State
@@ -44,13 +48,13 @@ def console_address(config: Config) -> str:
 
 def status_of(config: Config, components: Iterable[Component]) -> NodeStatus:
     """Sums up: a node is ready when everything it needs is running."""
-    listed = [each for component in components for each in (component, *_queries_in(component))]
+    listed = [each for component in components for each in (component, *_inside(component))]
     return NodeStatus(
         ready=all(component.state is State.RUNNING for component in listed if component.needed),
         site=config.site,
         role=config.role,
         console=console_address(config),
-        components=[_without_queries(component) for component in listed],
+        components=[_without_inside(component) for component in listed],
     )
 
 
@@ -64,22 +68,28 @@ def ask_node(config: Config) -> NodeStatus:
         ) from None
 
 
-def _queries_in(component: Component) -> Iterable[Component]:
-    for query in component.figures.get("queries", []):
-        answers = component.state in (State.RUNNING, State.DEGRADED)
-        figures = {name: value for name, value in query.items() if name not in Component.model_fields}
-        yield Component(
-            name=f"query:{query['name']}",
-            # A query is never better off than the process that it runs in.
-            state=State(query["state"]) if answers else component.state,
-            detail=query.get("detail", ""),
-            pid=component.pid,
-            restarts=query.get("restarts", 0),
-            uptime_s=query.get("uptime_s", 0),
-            figures=figures if answers else {},
-        )
+def _inside(component: Component) -> Iterable[Component]:
+    for figure, (prefix, needed) in _INSIDE.items():
+        for each in component.figures.get(figure, []):
+            yield _part_of(component, each, f"{prefix}:{each['name']}", needed)
 
 
-def _without_queries(component: Component) -> Component:
-    figures = {name: value for name, value in component.figures.items() if name != "queries"}
+def _part_of(component: Component, inner: dict[str, Any], name: str, needed: bool) -> Component:
+    answers = component.state in (State.RUNNING, State.DEGRADED)
+    figures = {key: value for key, value in inner.items() if key not in Component.model_fields}
+    return Component(
+        name=name,
+        # What is inside is never better off than the process that it runs in.
+        state=State(inner["state"]) if answers else component.state,
+        detail=inner.get("detail", ""),
+        pid=component.pid,
+        restarts=inner.get("restarts", 0),
+        uptime_s=inner.get("uptime_s", 0),
+        figures=figures if answers else {},
+        needed=needed,
+    )
+
+
+def _without_inside(component: Component) -> Component:
+    figures = {name: value for name, value in component.figures.items() if name not in _INSIDE}
     return component.model_copy(update={"figures": figures})

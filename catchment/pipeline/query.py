@@ -31,6 +31,8 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .option("subscribe", ",".join(kind.topic for kind in query.reads))
         .option("startingOffsets", "earliest")
         .option("includeHeaders", "true")
+        # What a relay has not committed does not count: it may come again.
+        .option("kafka.isolation.level", "read_committed")
         # A fetch is answered as soon as there is a record: this is only how often an idle query asks again.
         .option("kafka.fetch.max.wait.ms", "5000")
         # What retention took before it was read cannot be had by failing for ever: the ledger names the gap.

@@ -17,6 +17,16 @@ def write_private(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Waits until the disk has a file, or a directory's entries."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

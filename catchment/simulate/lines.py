@@ -59,18 +59,18 @@ def register(config: Config, load: Load) -> list[Identity]:
     return [providers.add(f"sim-{number}", authority) for number in range(1, load.providers + 1)]
 
 
-async def send(config: Config, load: Load, stop: asyncio.Event, on_sent: Callable[[int], None]) -> None:
-    """Sends the whole load; returns when the gateway has read the last line, or soon after `stop` is set."""
+async def send(config: Config, load: Load, stop: asyncio.Event, on_safe: Callable[[int], None]) -> None:
+    """Sends the whole load; returns when the gateway has it all on disk, or soon after `stop` is set."""
     identities = register(config, load)
     senders = (
-        Sender(config, load, provider, identity, stop, on_sent).run()
+        Sender(config, load, provider, identity, stop, on_safe).run()
         for provider, identity in enumerate(identities)
     )
     await asyncio.gather(*senders)
 
 
 class Sender:
-    """One provider. After a cut it connects again and goes on with the next line."""
+    """One provider, with acknowledgements: after a cut it goes on after the last line that is safe."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Sender:
         provider: int,
         identity: Identity,
         stop: asyncio.Event,
-        on_sent: Callable[[int], None],
+        on_safe: Callable[[int], None],
     ) -> None:
         self._address = (config.gateway.host, config.gateway.port)
         self._context = client_context(identity)
@@ -87,22 +87,24 @@ class Sender:
         self._share = load.share(provider)
         self._rate = load.rate / load.providers
         self._stop = stop
-        self._on_sent = on_sent
+        self._on_safe = on_safe
+        self._numbers_before: int | None = None
         self._sent = 0
+        self._safe = 0
 
     async def run(self) -> None:
         pause_s = FIRST_PAUSE_S
-        while not self._done():
+        while not self._is_done():
             try:
                 await self._send_over_one_connection()
                 pause_s = FIRST_PAUSE_S
-            except OSError as error:
-                if not self._sent:
+            except (OSError, EOFError) as error:
+                if self._numbers_before is None:
                     raise self._no_gateway(error) from None
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, RECONNECT_MAX_S)
 
-    def _no_gateway(self, error: OSError) -> NodeNotRunning:
+    def _no_gateway(self, error: Exception) -> NodeNotRunning:
         host, port = self._address
         return NodeNotRunning(
             f"No gateway takes lines at {host}:{port} ({error})",
@@ -111,22 +113,49 @@ class Sender:
 
     async def _send_over_one_connection(self) -> None:
         host, port = self._address
-        _, writer = await asyncio.open_connection(host, port, ssl=self._context, server_hostname="localhost")
+        reader, writer = await asyncio.open_connection(
+            host, port, ssl=self._context, server_hostname="localhost"
+        )
         try:
-            for due in self._pace():
-                if self._done():
-                    break
-                if due:
-                    writer.write(self._source.lines(self._sent + 1, due))
-                    await writer.drain()
-                    self._sent += due
-                    self._on_sent(due)
-                else:
-                    await asyncio.sleep(TICK_S)
+            writer.write(b"catchment/1 ack\n")
+            self._note_safe(await _heard(reader, "ok"))
+            self._sent = self._safe
+            listening = asyncio.create_task(self._listen(reader))
+            try:
+                await self._send_lines(writer, listening)
+                await self._wait_until_safe(listening)
+            finally:
+                listening.cancel()
         finally:
             writer.close()
-            # Ends when the gateway has read to the end: only then is the last line sent for certain.
-            await writer.wait_closed()
+
+    async def _send_lines(self, writer: asyncio.StreamWriter, listening: "asyncio.Task[None]") -> None:
+        for due in self._pace():
+            if self._stop.is_set() or self._sent == self._share or listening.done():
+                return
+            if due:
+                writer.write(self._source.lines(self._sent + 1, due))
+                await writer.drain()
+                self._sent += due
+            else:
+                await asyncio.sleep(TICK_S)
+
+    async def _wait_until_safe(self, listening: "asyncio.Task[None]") -> None:
+        while self._safe < self._sent:
+            if listening.done():
+                listening.result()
+            await asyncio.sleep(TICK_S)
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        while True:
+            self._note_safe(await _heard(reader, "ack"))
+
+    def _note_safe(self, number: int) -> None:
+        if self._numbers_before is None:
+            self._numbers_before = number
+        newly_safe = number - self._numbers_before - self._safe
+        self._safe += newly_safe
+        self._on_safe(newly_safe)
 
     def _pace(self) -> Iterator[int]:
         """How many lines are due now, again and again."""
@@ -140,8 +169,17 @@ class Sender:
                 due = min(due, self._share - self._sent)
             yield due
 
-    def _done(self) -> bool:
-        return self._stop.is_set() or (self._share is not None and self._sent >= self._share)
+    def _is_done(self) -> bool:
+        return self._stop.is_set() or self._safe == self._share
+
+
+async def _heard(reader: asyncio.StreamReader, word: str) -> int:
+    """The number behind the word that the gateway is to say now."""
+    line = (await reader.readline()).decode()
+    said, _, number = line.strip().partition(" ")
+    if said != word:
+        raise EOFError(line.strip() or "the connection was closed")
+    return int(number)
 
 
 def client_context(identity: Identity) -> ssl.SSLContext:

@@ -5,7 +5,7 @@ import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import orjson
@@ -126,6 +126,104 @@ class TestLines:
             for message in read_all(config, Party.OPERATOR, Kind.MARKS.topic)
         ]
         assert [mark["accepted"] for mark in marks if mark["stream"] == "marked"][-1] == 7
+
+
+class Talk:
+    """A provider that asks for numbers, as one would write it with a socket."""
+
+    def __init__(self, config: Config, identity: Identity, greeting: bytes) -> None:
+        self.connection = connect(config, client_context(identity))
+        self.connection.sendall(greeting)
+        self._answers = self.connection.makefile("r")
+
+    def answer(self) -> str:
+        return self._answers.readline().strip()
+
+    def close(self) -> None:
+        self._answers.close()
+        self.connection.close()
+
+    def wait_for(self, answer: str) -> None:
+        while (said := self.answer()) != answer:
+            assert said, f"the gateway never said {answer}"
+
+
+StartTalk = Callable[..., Talk]
+
+
+@pytest.fixture
+def talk_as(config: Config) -> Iterator[StartTalk]:
+    """Connects as a provider of some name, with a greeting."""
+    talks: list[Talk] = []
+
+    def start(name: str, greeting: bytes = b"catchment/1 ack\n") -> Talk:
+        talks.append(Talk(config, provider(config, name), greeting))
+        return talks[-1]
+
+    yield start
+    for talk in talks:
+        talk.close()
+
+
+@pytest.mark.usefixtures("gateway")
+class TestNumbers:
+    def test_messages_are_acknowledged_and_resumed_after_a_cut(
+        self, config: Config, talk_as: StartTalk
+    ) -> None:
+        first = talk_as("careful")
+        assert first.answer() == "ok 0"
+        first.connection.sendall(b"one\ntwo\nthree\nfo")
+        first.wait_for("ack 3")
+        first.close()
+        second = talk_as("careful")
+        assert second.answer() == "ok 3"
+        second.connection.sendall(b"four\n")
+        second.wait_for("ack 4")
+        assert confirmed(config, 4, "careful") == [b"one", b"two", b"three", b"four"]
+        assert dead_letters(config, "careful") == []
+
+    def test_frames_carry_any_bytes(self, config: Config, talk_as: StartTalk) -> None:
+        talk = talk_as("binary", b"catchment/1 ack frames\n")
+        assert talk.answer() == "ok 0"
+        messages = [b"\n\x00\xff", b"", b"x" * MAX_LINE_BYTES]
+        talk.connection.sendall(b"".join(len(each).to_bytes(4) + each for each in messages))
+        talk.wait_for("ack 3")
+        assert confirmed(config, 3, "binary") == messages
+
+    def test_a_frame_that_is_too_long_ends_the_connection(self, config: Config, talk_as: StartTalk) -> None:
+        talk = talk_as("giant", b"catchment/1 frames\n")
+        assert talk.answer() == "ok 0"
+        talk.connection.sendall((MAX_LINE_BYTES + 1).to_bytes(4) + b"begins")
+        assert talk.answer() == ""
+        confirmed(config, 0, "giant")
+        assert dead_letters(config, "giant") == [(b"line-too-long", b"begins")]
+
+    def test_a_second_connection_takes_over(self, talk_as: StartTalk) -> None:
+        first = talk_as("restless")
+        assert first.answer() == "ok 0"
+        second = talk_as("restless")
+        assert second.answer() == "ok 0"
+        assert first.answer() == ""
+
+    def test_a_greeting_that_is_not_understood_is_answered(self, talk_as: StartTalk) -> None:
+        talk = talk_as("polite", b"catchment/1 please\n")
+        assert talk.answer().startswith("error The greeting")
+        assert talk.answer() == ""
+
+
+@pytest.mark.usefixtures("gateway")
+def test_curl_can_post_and_post_again(config: Config) -> None:
+    identity = provider(config, "poster")
+    url = f"https://localhost:{config.gateway.http.port}/v1/streams/poster"
+    shown = {"cacert": identity.ca_file, "cert": identity.certificate_file, "key": identity.key_file}
+    files = [word for option, file in shown.items() for word in (f"--{option}", str(file))]
+    headers = ["-H", "Content-Type: application/x-ndjson", "-H", "Idempotency-Key: once"]
+    command = ["curl", "--silent", "--fail", *files, *headers, "--data-binary", "one\ntwo\n", url]
+    answers = [
+        orjson.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(2)
+    ]
+    assert [answer["accepted"] for answer in answers] == [2, 0]
+    assert confirmed(config, 2, "poster") == [b"one", b"two"]
 
 
 @pytest.mark.usefixtures("gateway")

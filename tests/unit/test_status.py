@@ -116,8 +116,8 @@ def test_a_terminal_that_went_away_does_no_harm(
 @pytest.mark.parametrize(
     ("values", "names"),
     [
-        ({}, ["broker", "gateway", "pipeline", "api", "demonstration"]),
-        ({"role": "centre"}, ["broker", "pipeline", "api"]),
+        ({}, ["broker", "gateway", "relay", "pipeline", "api", "demonstration"]),
+        ({"role": "centre"}, ["broker", "relay", "pipeline", "api"]),
     ],
 )
 def test_a_role_has_its_parts(make_config: MakeConfig, values: dict[str, Any], names: list[str]) -> None:
@@ -128,7 +128,7 @@ def test_a_role_has_its_parts(make_config: MakeConfig, values: dict[str, Any], n
         "api",
         "broker",
     ]
-    assert [part.name for part in parts if not part.needed] == names[4:]
+    assert [part.name for part in parts if not part.needed] == names[5:]
 
 
 def test_an_existing_cluster_is_asked_and_not_started(config: Config, make_config: MakeConfig) -> None:

@@ -69,6 +69,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sites of the centre
+         * @description State, lag and incidents of each site's relay. Needs the scope `status:read`.
+         */
+        get: operations["sites"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/status": {
         parameters: {
             query?: never;
@@ -152,7 +172,7 @@ export interface components {
     schemas: {
         /**
          * Component
-         * @description A part of the node, or a query inside its pipeline.
+         * @description A part of the node, or what it consists of: queries of the pipeline, sites of the relay.
          */
         Component: {
             /**
@@ -202,6 +222,38 @@ export interface components {
              */
             streams: components["schemas"]["StreamState"][];
             totals: components["schemas"]["Totals"];
+        };
+        /**
+         * Finding
+         * @description What can be amiss with a source.
+         * @enum {string}
+         */
+        Finding: "truncated" | "recreated" | "set-back";
+        /**
+         * Incident
+         * @description Offsets of a source that could not be relayed, or that came to hold other records afterwards.
+         */
+        Incident: {
+            /**
+             * At Ms
+             * @description When it was noticed, in ms since 1970.
+             */
+            at_ms: number;
+            /** @description truncated: deleted before it was relayed; recreated: the topic is another one of the same name; set-back: the source lost its newest records and gave their offsets to others. */
+            finding: components["schemas"]["Finding"];
+            /** First Offset */
+            first_offset: number;
+            /**
+             * Last Offset
+             * @description Null if nobody can tell any more.
+             */
+            last_offset: number | null;
+            /** Partition */
+            partition: number;
+            /** Site */
+            site: string;
+            /** Topic */
+            topic: string;
         };
         /**
          * LedgerPage
@@ -346,6 +398,83 @@ export interface components {
              * @description A token of `catchment token create`.
              */
             token: string;
+        };
+        /**
+         * SiteList
+         * @description Every registered site.
+         */
+        SiteList: {
+            /** Items */
+            items: components["schemas"]["SiteState"][];
+        };
+        /**
+         * SiteState
+         * @description A registered site, and how its relay is.
+         */
+        SiteState: {
+            /** Bootstrap Servers */
+            bootstrap_servers: string;
+            /**
+             * Delay Ms
+             * @description Age of the newest relayed record when it was relayed.
+             */
+            delay_ms?: number | null;
+            /**
+             * Detail
+             * @default
+             */
+            detail: string;
+            /**
+             * Incident Count
+             * @default 0
+             */
+            incident_count: number;
+            /**
+             * Incidents
+             * @description The newest hundred, newest first.
+             */
+            incidents?: components["schemas"]["Incident"][];
+            /**
+             * Lag Records
+             * @description Records at the site that are not at the centre yet.
+             */
+            lag_records?: number | null;
+            /**
+             * Last Error
+             * @default
+             */
+            last_error: string;
+            /** Name */
+            name: string;
+            /**
+             * Paused
+             * @default false
+             */
+            paused: boolean;
+            /**
+             * Relayed Records
+             * @description Records relayed since the relay started.
+             * @default 0
+             */
+            relayed_records: number;
+            /**
+             * Restarts
+             * @default 0
+             */
+            restarts: number;
+            state: components["schemas"]["State"];
+            /**
+             * Topics
+             * @description Topics of the site that are relayed.
+             * @default 0
+             */
+            topics: number;
+            /**
+             * Uptime S
+             * @description For how long the site has been relayed without a failure.
+             * @default 0
+             */
+            uptime_s: number;
         };
         /**
          * Snapshot
@@ -665,6 +794,44 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sites: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SiteList"];
+                };
             };
             /** @description Unauthorized */
             401: {

@@ -1,0 +1,166 @@
+"""How fast a site's records come to the centre, beside a plain copy by librdkafka without any guarantee.
+
+The running node is the centre. The site is a broker of its own, started for the run.
+"""
+
+import os
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import NewTopic
+
+from catchment.bench.result import Result
+from catchment.config import Config, Role
+from catchment.errors import PartFailed
+from catchment.health import State
+from catchment.kafka.access import ensure_access
+from catchment.kafka.broker import command, prepare_cluster, probe, wait_until_ready
+from catchment.kafka.clients import admin, consumer, producer
+from catchment.kafka.identities import bootstrap_servers
+from catchment.kafka.parties import Party
+from catchment.node.process import Child
+from catchment.records import STAMP_HEADER, Source, encode_stamp
+from catchment.relay.register import Site
+from catchment.relay.runner import SiteRelay
+from catchment.security.authority import Authority
+from catchment.security.centres import Centres
+
+PARTITIONS = 4
+RECORD_BYTES = 100
+BATCH_RECORDS = 20_000
+WAIT_S = 120.0
+SITE = "bench"
+
+
+def run(config: Config, *, short: bool) -> Result:
+    """Measures with the running node as the centre."""
+    records = 300_000 if short else 1_000_000
+    probe(config, timeout_s=5)
+    topic = f"catchment.v1.bench-relay-{time.time_ns()}"
+    centre = _allowing(config, topic)
+    result = Result("relay")
+    with _broker(topic) as site, _topics(centre, config, topic):
+        _fill(site, topic, records)
+        result.add("librdkafka_copy", records / _copy_s(site, centre, topic, records), "records/s")
+        result.add("relay", records / _relay_s(site, centre, records), "records/s")
+    result.compare("of_librdkafka", "relay", "librdkafka_copy")
+    return result
+
+
+def _allowing(config: Config, topic: str) -> Config:
+    allow = [*config.relay.allow, topic]
+    return config.model_copy(update={"relay": config.relay.model_copy(update={"allow": allow})})
+
+
+@contextmanager
+def _broker(topic: str) -> Iterator[Config]:
+    """A site that is there for as long as the block lasts."""
+    with tempfile.TemporaryDirectory(prefix="catchment-bench-") as directory:
+        ports = dict(zip(("port", "controller_port"), _free_ports(2), strict=True))
+        site = Config.model_validate(
+            {"data_dir": Path(directory), "site": SITE, "role": Role.SITE, "kafka": ports}
+        )
+        site = _allowing(site, topic)
+        child = Child(command(site), os.environ, site.paths.logs / "broker.out")
+        try:
+            wait_until_ready(site, lambda: not child.exited(), WAIT_S)
+            prepare_cluster(site)
+            yield site
+        finally:
+            child.kill()
+
+
+@contextmanager
+def _topics(centre: Config, config: Config, topic: str) -> Iterator[None]:
+    """The right to relay into the topic, and at the end neither right nor topics."""
+    client = admin(centre)
+    if centre.kafka.embedded:
+        ensure_access(centre)
+    client.create_topics([NewTopic(_copy_of(topic), PARTITIONS, 1)])[_copy_of(topic)].result()
+    try:
+        yield
+    finally:
+        for deletion in client.delete_topics([topic, _copy_of(topic)]).values():
+            deletion.result()
+        if config.kafka.embedded:
+            ensure_access(config)
+
+
+def _fill(site: Config, topic: str, records: int) -> None:
+    client = admin(site)
+    client.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result()
+    writer = producer(site, Party.ADMIN, queue_buffering_max_messages=records)
+    # Bytes that do not compress, so that the network and the disks have something to do.
+    noise = os.urandom(RECORD_BYTES + 1000)
+    source = Source(SITE, "gateway", 1, "bench")
+    for number in range(records):
+        stamp = encode_stamp(source.identity, number + 1, time.time_ns() // 1000)
+        value = noise[number % 1000 : number % 1000 + RECORD_BYTES]
+        headers: list[tuple[str, str | bytes | None]] = [(STAMP_HEADER, stamp)]
+        writer.produce(topic, value, b"%d" % number, number % PARTITIONS, headers=headers)
+    _flush(writer)
+
+
+def _copy_s(site: Config, centre: Config, topic: str, records: int) -> float:
+    """A loop that consumes and produces: no headers, no timestamps, no positions."""
+    with consumer(site, Party.ADMIN) as reader:
+        writer = producer(centre, Party.ADMIN, queue_buffering_max_messages=2 * records)
+        produce: Any = writer.produce
+        began_s = time.perf_counter()
+        reader.assign([TopicPartition(topic, partition, 0) for partition in range(PARTITIONS)])
+        copied = 0
+        while copied < records:
+            for record in reader.consume(BATCH_RECORDS, 0.02):
+                produce(_copy_of(topic), record.value(), record.key(), record.partition())
+                copied += 1
+            writer.poll(0)
+        _flush(writer)
+        return time.perf_counter() - began_s
+
+
+def _relay_s(site: Config, centre: Config, records: int) -> float:
+    identity = Centres(site.paths.centres).invite(SITE, Authority(site.paths.identities))
+    ensure_access(site)
+    relay = SiteRelay(centre, Site(name=SITE, bootstrap_servers=bootstrap_servers(site)), identity)
+    relay.start()
+    try:
+        _wait(lambda: relay.report().state is State.RUNNING)
+        began_s = time.perf_counter()
+        _wait(lambda: relay.report().relayed_records >= records)
+        return time.perf_counter() - began_s
+    finally:
+        relay.stop()
+        relay.join()
+
+
+def _wait(reached: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + WAIT_S
+    while not reached():
+        if time.monotonic() > deadline_s:
+            raise PartFailed("The relay did not finish in time", "Look at the log, and run it again.")
+        time.sleep(0.01)
+
+
+def _flush(writer: Producer) -> None:
+    if writer.flush(WAIT_S):
+        raise PartFailed(
+            "Kafka did not take all records in time", "Run it again on a machine that is less busy."
+        )
+
+
+def _copy_of(topic: str) -> str:
+    return f"{topic}-copy"
+
+
+def _free_ports(count: int) -> list[int]:
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in held]
+    for each in held:
+        each.close()
+    return ports
