@@ -12,7 +12,7 @@ from tests.conftest import MakeConfig
 from tests.running_node import alive, running_node
 
 STOP_TIMEOUT_S = 15.0
-NEEDED = ["broker", "gateway", "pipeline", "query:ledger", "api"]
+NEEDED = ["broker", "gateway", "relay", "pipeline", "query:ledger", "api"]
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -61,7 +61,7 @@ def test_a_node_becomes_ready_recovers_and_goes_down(config: Config) -> None:
         assert node.components()["broker"].restarts == 0
 
         pids = node.pids()
-        assert len(pids) >= 5, "four parts, and Spark's JVM"
+        assert len(pids) >= 6, "five parts, and Spark's JVM"
         began_s = time.monotonic()
         down = node.call("down")
         assert time.monotonic() - began_s < STOP_TIMEOUT_S
