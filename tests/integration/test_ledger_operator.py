@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 import orjson
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import Row, SparkSession
@@ -112,28 +111,30 @@ def test_every_record_gives_a_row_with_its_own_version(spark: SparkSession) -> N
 GOOD = Stamp(SOURCE, 1, 0).encode()
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        None,
-        [],
-        [("other", GOOD)],
-        [(STAMP_HEADER, None)],
-        [(STAMP_HEADER, b"")],
-        [(STAMP_HEADER, b"\x01")],
-        [(STAMP_HEADER, b"\x02" + GOOD[1:])],
-        [(STAMP_HEADER, GOOD[:1] + bytes(8) + GOOD[9:])],
-        [(STAMP_HEADER, GOOD[:1] + b"\xff" * 8 + GOOD[9:])],
-        [(STAMP_HEADER, GOOD[:17] + b"oslo/gate/17")],
-        [(STAMP_HEADER, GOOD[:17] + b"oslo/gate/x/press")],
-        [(STAMP_HEADER, GOOD[:17] + b"oslo/gate/17/\xff\xfe")],
-    ],
-)
-def test_a_record_without_a_valid_stamp_is_a_dead_letter(
-    spark: SparkSession, headers: list[tuple[str, bytes]] | None
-) -> None:
-    (row,) = records(spark, [(Kind.RECORDS.topic, b"key", b"\x00payload", headers)])
-    assert (row.topic, row.key, row.value) == (Kind.DEADLETTER.topic, b"key", b"\x00payload")
-    reasons = {header.key: header.value for header in row.headers}
-    assert reasons[REASON_HEADER] == b"invalid-stamp"
-    assert reasons[TOPIC_HEADER] == Kind.RECORDS.topic.encode()
+WITHOUT_A_VALID_STAMP: list[list[tuple[str, bytes | None]] | None] = [
+    None,
+    [],
+    [("other", GOOD)],
+    [(STAMP_HEADER, None)],
+    [(STAMP_HEADER, b"")],
+    [(STAMP_HEADER, b"\x01")],
+    [(STAMP_HEADER, b"\x02" + GOOD[1:])],
+    [(STAMP_HEADER, GOOD[:1] + bytes(8) + GOOD[9:])],
+    [(STAMP_HEADER, GOOD[:1] + b"\xff" * 8 + GOOD[9:])],
+    [(STAMP_HEADER, GOOD[:17] + b"oslo/gate/17")],
+    [(STAMP_HEADER, GOOD[:17] + b"oslo/gate/x/press")],
+    [(STAMP_HEADER, GOOD[:17] + b"oslo/gate/17/\xff\xfe")],
+]
+
+
+def test_records_without_a_valid_stamp_are_dead_letters(spark: SparkSession) -> None:
+    wrong = [(Kind.RECORDS.topic, b"key", b"%d" % n, each) for n, each in enumerate(WITHOUT_A_VALID_STAMP)]
+    rows = records(spark, [*wrong, stamped(SOURCE, 1)])
+    letters = [row for row in rows if row.topic == Kind.DEADLETTER.topic]
+    assert sorted(int(row.value) for row in letters) == list(range(len(wrong)))
+    assert len(rows) == len(wrong) + 1
+    for row in letters:
+        reasons = {header.key: header.value for header in row.headers}
+        assert row.key == b"key"
+        assert reasons[REASON_HEADER] == b"invalid-stamp"
+        assert reasons[TOPIC_HEADER] == Kind.RECORDS.topic.encode()
