@@ -21,7 +21,7 @@ from tests.running_node import RunningNode, running_node
 
 IMAGE_MIB = 300
 RATE = 2_000
-COUNT = 30_000
+COUNT = 20_000
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -49,7 +49,7 @@ def spread(gaps: list[tuple[int, int]]) -> list[int]:
 
 
 @given(sequences)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_the_fold_is_the_model(spark: SparkSession, numbers: list[int]) -> None:
     java = spark._jvm.catchment.ledger  # type: ignore[union-attr]
     tally, gaps = java.Tally(), java.Gaps()
@@ -65,7 +65,7 @@ def test_the_fold_is_the_model(spark: SparkSession, numbers: list[int]) -> None:
 
 
 @given(sequences)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_gaps_come_back_from_their_bytes(spark: SparkSession, numbers: list[int]) -> None:
     java = spark._jvm.catchment.ledger  # type: ignore[union-attr]
     tally = java.Tally()
