@@ -15,7 +15,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from catchment.config.consume import ConsumeSettings, Start
-from catchment.consume.source import POLL_S, SESSION_TIMEOUT_S, Batch, GroupLost, failure_for_good
+from catchment.consume.source import POLL_S, SESSION_TIMEOUT_S, Batch, GroupLost, is_record
 from catchment.kafka.clients import REQUEST_TIMEOUT_S
 
 log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Member:
             polled += self._consumer.consume(max(1, self._settings.prefetch_records - len(polled)), 0)
         self._early = []
         self._check_membership()
-        records = self._ours([message for message in polled if self._is_record(message)])
+        records = self._ours([message for message in polled if is_record(message)])
         if not records:
             self._acknowledge_if_due()
         return records
@@ -140,16 +140,6 @@ class Member:
         self._gone |= places
         self._done = {place: offset for place, offset in self._done.items() if place not in places}
         self._early = [message for message in self._early if _place(message) not in places]
-
-    def _is_record(self, message: Message) -> bool:
-        error = message.error()
-        if error is None:
-            return True
-        failure = failure_for_good(error)
-        if failure:
-            raise failure
-        log.warning("consuming goes on after: %s", error)
-        return False
 
 
 def _settle_at_the_end(consumer: Consumer, partitions: list[TopicPartition]) -> None:

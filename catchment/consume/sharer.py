@@ -13,7 +13,7 @@ from confluent_kafka import AcknowledgeType, KafkaException, Message, ShareConsu
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from catchment.config.consume import ConsumeSettings
-from catchment.consume.source import POLL_S, Batch, failure_for_good
+from catchment.consume.source import POLL_S, Batch, is_record
 from catchment.kafka.clients import REQUEST_TIMEOUT_S
 from catchment.kafka.failures import outcome
 
@@ -62,7 +62,7 @@ class Sharer:
         self._consumer.subscribe([topic])
 
     def take(self) -> Batch:
-        records = [message for message in self._consumer.poll(POLL_S) if self._is_record(message)]
+        records = [message for message in self._consumer.poll(POLL_S) if is_record(message)]
         self._open = {_place(message): message for message in records}
         if not records:
             self._acknowledge_if_due()
@@ -99,16 +99,6 @@ class Sharer:
         enough = self._done_records >= self._settings.ack_group_records
         if enough or (self._done_records and waited_ms >= self._settings.ack_group_ms):
             self.acknowledge()
-
-    def _is_record(self, message: Message) -> bool:
-        error = message.error()
-        if error is None:
-            return True
-        failure = failure_for_good(error)
-        if failure:
-            raise failure
-        log.warning("consuming goes on after: %s", error)
-        return False
 
 
 def _place(message: Message) -> tuple[str, int, int]:

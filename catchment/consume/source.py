@@ -1,5 +1,6 @@
 """What a worker takes its records from, whichever way Kafka spreads them."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -7,6 +8,8 @@ from confluent_kafka import KafkaError, Message
 
 from catchment.errors import CatchmentError
 from catchment.kafka.failures import explain
+
+log = logging.getLogger(__name__)
 
 POLL_S = 0.2
 # A member that is silent for so long is dead: the least that Kafka takes.
@@ -58,3 +61,15 @@ class GroupLost(Exception):
 def failure_for_good(error: KafkaError) -> CatchmentError | None:
     """The error of ours for one that no waiting mends."""
     return explain("Consuming", error) if error.code() in _FOR_GOOD or error.fatal() else None
+
+
+def is_record(message: Message) -> bool:
+    """Whether Kafka gave a record, and not an error that goes away; one that does not is raised."""
+    error = message.error()
+    if error is None:
+        return True
+    failure = failure_for_good(error)
+    if failure:
+        raise failure
+    log.warning("consuming goes on after: %s", error)
+    return False
