@@ -38,6 +38,7 @@ class Kind(StrEnum):
     RECORDS = "records"
     MARKS = "marks"
     LEDGER = "ledger"
+    HOPS = "hops"
     DEADLETTER = "deadletter"
     RELAYED = "relayed"
 

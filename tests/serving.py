@@ -13,7 +13,7 @@ from catchment.api.app import create_app
 from catchment.api.service import Server, listen
 from catchment.config import Config
 from catchment.health import Report, Reporter, State
-from catchment.ledger.model import LedgerRow
+from catchment.ledger.model import HopRow, LedgerRow, Mark
 from catchment.node.status import Component, status_of
 from catchment.security.authority import Authority
 from catchment.security.tokens import Scope, Tokens
@@ -45,12 +45,28 @@ class MemoryLedger:
     def __init__(self, *rows: LedgerRow) -> None:
         self.caught_up = True
         self._rows = {row.source: row for row in rows}
+        self._marks: list[Mark] = []
+        self._hops: list[HopRow] = []
 
     def put(self, row: LedgerRow) -> None:
         self._rows[row.source] = row
 
+    def put_mark(self, mark: Mark) -> None:
+        self._marks.append(mark)
+
+    def put_hop(self, hop: HopRow) -> None:
+        self._hops.append(hop)
+
     def clear(self) -> None:
         self._rows.clear()
+        self._marks.clear()
+        self._hops.clear()
+
+    def marks(self) -> list[Mark]:
+        return list(self._marks)
+
+    def hops(self) -> list[HopRow]:
+        return list(self._hops)
 
     def rows(self) -> list[LedgerRow]:
         return sorted(self._rows.values(), key=lambda row: (row.site, row.gateway, row.stream, row.epoch))

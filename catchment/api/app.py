@@ -37,7 +37,7 @@ def create_app(config: Config, ledger_source: LedgerSource) -> FastAPI:
         tokens=Tokens(config.paths.tokens),
         sessions=Sessions(config.api.session_hours * 3600),
         failed_sign_ins=FailedSignIns(),
-        hub=Hub(ledger_source, partial(ask_node, config)),
+        hub=Hub(config.site, ledger_source, partial(ask_node, config)),
     )
     for resource in (probes, metrics, status, sites, ledger, live, session):
         app.include_router(resource.router)

@@ -14,6 +14,7 @@ from catchment.api.events import RatePoint, Snapshot, difference, encode
 from catchment.api.rates import Look, look
 from catchment.api.sources import LedgerSource
 from catchment.errors import NodeNotRunning
+from catchment.ledger.proof import compare
 from catchment.node.status import NodeStatus
 
 INTERVAL_S = 1.0
@@ -50,7 +51,8 @@ class Page:
 class Hub:
     """Looks at the node while pages are open, and tells them."""
 
-    def __init__(self, ledger: LedgerSource, read_status: Callable[[], NodeStatus]) -> None:
+    def __init__(self, site: str, ledger: LedgerSource, read_status: Callable[[], NodeStatus]) -> None:
+        self._site = site
         self._ledger = ledger
         self._read_status = read_status
         self._pages: set[Page] = set()
@@ -125,7 +127,9 @@ class Hub:
 
     def _take_snapshot(self) -> Snapshot:
         at_ms = time.time_ns() // 1_000_000
-        self._look = look(self._ledger.rows(), time.monotonic(), self._look)
+        known = self._ledger
+        proof = compare(self._site, known.marks(), known.rows(), known.hops())
+        self._look = look(proof.streams, time.monotonic(), self._look)
         self._history.append(RatePoint(at_ms=at_ms, rate_per_s=self._look.totals.rate_per_s))
         return Snapshot(
             at_ms=at_ms,

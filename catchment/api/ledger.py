@@ -1,4 +1,4 @@
-"""The ledger, page by page: what arrived of each source, and what is missing."""
+"""The ledger, page by page, and the proof: what arrived of each source, and what is missing."""
 
 import base64
 from bisect import bisect_right
@@ -13,6 +13,7 @@ from catchment.api.problems import answers
 from catchment.api.services import ServicesOfApp
 from catchment.errors import InvalidRequest
 from catchment.ledger.model import LedgerRow
+from catchment.ledger.proof import Proof, compare
 from catchment.security.tokens import Scope
 
 router = APIRouter(tags=["ledger"])
@@ -47,6 +48,19 @@ def ledger(
     items = rows[start : start + limit]
     more = len(rows) > start + limit
     return LedgerPage(items=items, next=_encode(_place(items[-1])) if more else None)
+
+
+@router.get(
+    "/api/v1/proof",
+    dependencies=[Depends(allowed(Scope.LEDGER_READ))],
+    responses=answers(401, 403),
+    summary="What was accepted against what arrived",
+    description="Every source from its gateway through every hop to this node, as it is at this moment: "
+    "what is under way now may arrive in the next. Needs the scope `ledger:read`.",
+)
+def proof(services: ServicesOfApp) -> Proof:
+    known = services.ledger
+    return compare(services.config.site, known.marks(), known.rows(), known.hops())
 
 
 def _place(row: LedgerRow) -> _Place:

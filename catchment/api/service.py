@@ -16,6 +16,7 @@ from catchment.config import Config
 from catchment.errors import MachineError
 from catchment.health import Report, Reporter, State, metrics_text
 from catchment.kafka.parties import Party
+from catchment.ledger.publishing import HopPublisher
 from catchment.ledger.view import LedgerView
 from catchment.security.authority import Authority, Identity
 
@@ -56,12 +57,15 @@ def run(config: Config) -> None:
     app = create_app(config, ledger)
     server = Server(app, identity)
     listener = listen(config)
+    publisher = HopPublisher(config, Party.API, ledger)
     ledger.start()
+    publisher.start()
     reporter = Reporter(config.paths.socket(PART), lambda: report(app.state.services))
     try:
         server.run(sockets=[listener])
     finally:
         reporter.close()
+        publisher.stop()
         ledger.stop()
 
 

@@ -9,7 +9,7 @@ from catchment.records import Kind
 
 # Kafka's access lists know names and beginnings of names, and so does this.
 TopicPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}\*?$")]
-RELAYED_KINDS = (Kind.RECORDS, Kind.MARKS, Kind.DEADLETTER)
+RELAYED_KINDS = (Kind.RECORDS, Kind.MARKS, Kind.HOPS, Kind.DEADLETTER)
 
 
 class RelaySettings(Section):

@@ -7,7 +7,7 @@ import orjson
 from catchment.api.app import create_app
 from catchment.config import Config
 from catchment.console.build import WEB, npm
-from catchment.ledger.model import LedgerRow
+from catchment.ledger.model import HopRow, LedgerRow, Mark
 
 DESCRIPTION = WEB / "openapi.json"
 
@@ -17,7 +17,13 @@ class EmptyLedger:
 
     caught_up = True
 
+    def marks(self) -> list[Mark]:
+        return []
+
     def rows(self) -> list[LedgerRow]:
+        return []
+
+    def hops(self) -> list[HopRow]:
         return []
 
 

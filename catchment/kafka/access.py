@@ -26,6 +26,8 @@ SUPER_USERS = (Party.ADMIN, Party.BROKER)
 WRITES: dict[Party, tuple[Kind, ...]] = {
     Party.GATEWAY: (Kind.RECORDS, Kind.MARKS, Kind.DEADLETTER),
     Party.PIPELINE: (Kind.LEDGER, Kind.DEADLETTER),
+    # It keeps the ledger in memory anyway, and says about once a second what stands in it.
+    Party.API: (Kind.HOPS,),
     Party.RELAY: (*RELAYED_KINDS, Kind.RELAYED),
 }
 READS: dict[Party, tuple[Kind, ...]] = {
@@ -33,9 +35,9 @@ READS: dict[Party, tuple[Kind, ...]] = {
     Party.GATEWAY: (Kind.RECORDS,),
     # The ledger too: the pipeline measures its own delay there.
     Party.PIPELINE: (Kind.RECORDS, Kind.LEDGER),
-    Party.API: (Kind.MARKS, Kind.LEDGER, Kind.DEADLETTER),
+    Party.API: (Kind.MARKS, Kind.LEDGER, Kind.HOPS, Kind.DEADLETTER),
     Party.RELAY: (Kind.RELAYED,),
-    Party.OPERATOR: (Kind.RECORDS, Kind.MARKS, Kind.LEDGER, Kind.DEADLETTER),
+    Party.OPERATOR: (Kind.RECORDS, Kind.MARKS, Kind.LEDGER, Kind.HOPS, Kind.DEADLETTER),
 }
 # librdkafka looks for the coordinator of its group even when partitions are assigned by hand, as all of
 # ours are: finding it is allowed, joining the group and committing to it are not.

@@ -106,9 +106,9 @@ def _format_once(java: str, config: Config, properties: Path) -> None:
     if (config.paths.kafka / "log" / "meta.properties").exists():
         return
     tool = [java, "-cp", broker_classpath(), "kafka.tools.StorageTool", "format", "--ignore-formatted"]
-    formatted = subprocess.run(
-        [*tool, "-t", _cluster_id(config), "-c", str(properties)], capture_output=True, text=True
-    )
+    # With the equals sign, because an id may start with a dash.
+    arguments = [f"--cluster-id={_cluster_id(config)}", f"--config={properties}"]
+    formatted = subprocess.run([*tool, *arguments], capture_output=True, text=True)
     if formatted.returncode != 0:
         last_words = (formatted.stderr or formatted.stdout).strip().splitlines()[-1:]
         raise MachineError(

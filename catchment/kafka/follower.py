@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable
 
-from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from catchment.config import Config
 from catchment.kafka.clients import consumer, end_offsets
@@ -52,7 +52,8 @@ class TopicFollower:
             self._thread.join(STOP_S)
 
     def _run(self) -> None:
-        source = consumer(self._config, self._party)
+        # The end is told: the last entry of a partition may be no record but the end of a transaction.
+        source = consumer(self._config, self._party, enable_partition_eof=True)
         try:
             while not self._stopping.is_set() and not self._assign(source):
                 self._stopping.wait(RETRY_S)
@@ -78,9 +79,9 @@ class TopicFollower:
         first = source.poll(POLL_S)
         if first is None:
             return
-        batch = [message for message in (first, *source.consume(BATCH_RECORDS, 0)) if _is_record(message)]
-        self._handle(batch)
-        self._note_progress({message.partition() or 0: (message.offset() or 0) + 1 for message in batch})
+        heard = (first, *source.consume(BATCH_RECORDS, 0))
+        self._handle([message for message in heard if _is_record(message)])
+        self._note_progress({message.partition() or 0: _reached(message) for message in heard})
 
     def _note_progress(self, positions: dict[int, int]) -> None:
         for partition, position in positions.items():
@@ -92,6 +93,12 @@ class TopicFollower:
 
 def _is_record(message: Message) -> bool:
     error = message.error()
-    if error:
+    if error and error.code() != KafkaError._PARTITION_EOF:
         log.warning("reading goes on after: %s", error)
     return error is None
+
+
+def _reached(message: Message) -> int:
+    """The offset up to which all has been read: the end is told by its own offset."""
+    offset = message.offset()
+    return -1 if offset is None else offset + (message.error() is None)

@@ -74,6 +74,8 @@ TOPICS: dict[Kind, TopicSpec] = {
     Kind.RECORDS: TopicSpec(partitions=4, retention_hours=7 * 24),
     Kind.MARKS: TopicSpec(partitions=1, compacted=True),
     Kind.LEDGER: TopicSpec(partitions=2, compacted=True),
+    # What each node counted, about once a second: small enough to follow the records to the centre.
+    Kind.HOPS: TopicSpec(partitions=1, compacted=True),
     Kind.DEADLETTER: TopicSpec(partitions=1, retention_hours=30 * 24),
     # How far each site has been relayed. One partition: the relay reads it whole when it starts.
     Kind.RELAYED: TopicSpec(partitions=1, compacted=True),

@@ -1,5 +1,7 @@
-"""A row of the ledger and a mark of a gateway, as they stand on their topics."""
+"""Rows of the ledger, counts at a hop and marks of a gateway, as they stand on their topics."""
 
+from abc import ABC, abstractmethod
+from enum import StrEnum
 from typing import Any, TypeVar
 
 import orjson
@@ -8,16 +10,31 @@ from pydantic import BaseModel
 from catchment.errors import InvalidRecord
 from catchment.records import Source
 
-Fields = TypeVar("Fields", bound=BaseModel)
 
-
-class LedgerRow(BaseModel, frozen=True):
-    """What has arrived of one source. Readers keep the row with the highest version."""
+class Sourced(BaseModel, ABC, frozen=True):
+    """Something that is said of one source."""
 
     site: str
     gateway: str
     epoch: int
     stream: str
+
+    @property
+    def source(self) -> Source:
+        return Source(self.site, self.gateway, self.epoch, self.stream)
+
+    @property
+    @abstractmethod
+    def rank(self) -> int:
+        """Of two that say something of the same, the one with the higher rank is newer."""
+
+
+Fields = TypeVar("Fields", bound=Sourced)
+
+
+class LedgerRow(Sourced, frozen=True):
+    """What has arrived of one source. Readers keep the row with the highest version."""
+
     version: int
     received: int
     highest: int
@@ -29,22 +46,35 @@ class LedgerRow(BaseModel, frozen=True):
     last_origin_us: int
 
     @property
-    def source(self) -> Source:
-        return Source(self.site, self.gateway, self.epoch, self.stream)
+    def rank(self) -> int:
+        return self.version
 
 
-class Mark(BaseModel, frozen=True):
+class Stage(StrEnum):
+    """Where in a node something is counted, in the order of a record's way."""
+
+    BROKER = "broker"
+
+
+class HopRow(LedgerRow, frozen=True):
+    """What a node has counted of one source, said about once a second."""
+
+    node: str
+    stage: Stage
+
+    @property
+    def key(self) -> bytes:
+        return b"%b/%b/%b" % (self.node.encode(), self.stage.encode(), self.source.identity)
+
+
+class Mark(Sourced, frozen=True):
     """What a gateway has accepted of one source: records 1 to `accepted`."""
 
-    site: str
-    gateway: str
-    epoch: int
-    stream: str
     accepted: int
 
     @property
-    def source(self) -> Source:
-        return Source(self.site, self.gateway, self.epoch, self.stream)
+    def rank(self) -> int:
+        return self.accepted
 
 
 def decode(model: type[Fields], value: bytes | None) -> Fields:

@@ -1,15 +1,16 @@
-"""The proof from the topics themselves: the gateways' marks against the ledger."""
+"""The proof from the topics themselves: the gateways' marks against what was counted on the way."""
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from catchment.config import Config
 from catchment.errors import BrokerUnavailable
-from catchment.kafka.clients import read_all
 from catchment.kafka.parties import Party
-from catchment.ledger.model import Mark, decode
+from catchment.ledger.model import Mark
 from catchment.ledger.proof import Proof, compare
+from catchment.ledger.recount import recount
 from catchment.ledger.view import LedgerView
-from catchment.records import Kind
 
 LOOK_S = 0.2
 READ_S = 60.0
@@ -18,20 +19,38 @@ READ_S = 60.0
 def prove(config: Config, party: Party, wait_s: float) -> Proof:
     """Compares both ends, giving what is under way or out of order up to `wait_s` to arrive.
 
-    Marks are read first: whatever they claim is in Kafka already, so the ledger must come to have it.
+    Marks are taken first: whatever they claim is on a gateway's disk, so the ledger must come to have it.
     """
-    last = {message.key(): message.value() for message in read_all(config, party, Kind.MARKS.topic)}
-    marks = [decode(Mark, value) for value in last.values()]
+    with _read(config, party) as view:
+        return _wait_for_proof(config, view, view.marks(), wait_s)
+
+
+def prove_anew(config: Config, party: Party, wait_s: float, on_progress: Callable[[int], None]) -> Proof:
+    """The same, with this node's records read again from the log instead of taken from the ledger."""
+    with _read(config, party) as view:
+        marks = view.marks()
+        _wait_for_proof(config, view, marks, wait_s)
+        rows, expired = recount(config, party, view.rows(), on_progress)
+        return compare(config.site, marks, rows, view.hops(), expired)
+
+
+def _wait_for_proof(config: Config, view: LedgerView, marks: list[Mark], wait_s: float) -> Proof:
+    deadline = time.monotonic() + wait_s
+    while True:
+        proof = compare(config.site, marks, view.rows(), view.hops())
+        if proof.holds or time.monotonic() >= deadline:
+            return proof
+        time.sleep(LOOK_S)
+
+
+@contextmanager
+def _read(config: Config, party: Party) -> Iterator[LedgerView]:
+    """All that is said of every source, read once and then followed."""
     view = LedgerView(config, party)
     view.start()
     try:
         _wait_until_read(view)
-        deadline = time.monotonic() + wait_s
-        while True:
-            proof = compare(marks, view.rows())
-            if proof.holds or time.monotonic() >= deadline:
-                return proof
-            time.sleep(LOOK_S)
+        yield view
     finally:
         view.stop()
 

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from catchment.health import State
+from catchment.ledger.model import HopRow, Mark, Stage
 from catchment.node.status import Component
 from catchment.security.tokens import Scope
 from tests.browser.conftest import OpenPage
@@ -100,8 +101,29 @@ def test_the_live_rate_and_the_streams(node: ServedNode, open_page: OpenPage) ->
         expect(page.get_by_text("Nothing is missing.")).to_be_visible()
     expect(page.get_by_test_id("rate")).to_have_text("0 messages/s")
 
-    node.ledger.put(row("boiler/temperature", 10_000, missing=7, duplicates=3))
+    node.ledger.put(row("boiler/temperature", 10_000, missing=7, gaps=[(4, 9), (12, 12)], duplicates=3))
     expect(page.get_by_text("7 records are missing.")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="boiler/temperature")).to_contain_text(
+        "numbers 4 to 9, 12"
+    )
+
+
+def test_a_stream_through_every_hop(node: ServedNode, open_page: OpenPage) -> None:
+    received = row("press", 7, site="oslo")
+    node.ledger.put(received)
+    node.ledger.put_mark(Mark(site="oslo", gateway="gateway", epoch=1, stream="press", accepted=9))
+    at_site = received.model_dump() | {"received": 8, "highest": 8, "version": 8}
+    node.ledger.put_hop(HopRow(**at_site, node="oslo", stage=Stage.BROKER))
+    page = open_page()
+    sign_in(page, node.token())
+    titles = page.get_by_role("table").filter(has_text="Stream").get_by_role("columnheader")
+    expect(titles.filter(has_text=re.compile("^(Accepted|At .*|Under way)$"))).to_have_text(
+        ["Accepted", "At its site", "At local", "Under way"]
+    )
+    stream = page.get_by_role("row").filter(has_text="press")
+    for title, value in {"Accepted": "9", "At its site": "8", "At local": "7", "Under way": "2"}.items():
+        expect(stream.locator(f"[data-label='{title}']")).to_have_text(value)
+    expect(page.get_by_text("records received of 9 that gateways accepted")).to_be_visible()
 
 
 def test_sign_out_closes_the_stream_and_the_page(node: ServedNode, open_page: OpenPage) -> None:

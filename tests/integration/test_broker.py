@@ -14,6 +14,7 @@ from catchment.kafka.clients import admin, consumer, end_offsets, producer, read
 from catchment.kafka.parties import Party
 from catchment.kafka.topics import TOPICS, ensure_topics
 from catchment.records import Kind
+from catchment.security.files import write_private
 from tests.conftest import MakeConfig, RunBroker
 
 IDLE_MIB = 400
@@ -105,6 +106,13 @@ def test_what_was_acknowledged_survives_kill_9(make_config: MakeConfig, run_brok
         prober.check(timeout_s=10)
         assert _received(config) == sent
     assert (config.paths.kafka / "cluster-id").read_text() == cluster_id
+
+
+def test_storage_is_formatted_also_under_an_id_that_starts_with_a_dash(make_config: MakeConfig) -> None:
+    config = make_config()
+    write_private(config.paths.kafka / "cluster-id", b"-QEkXTOaQ12Gd0hXRZhcWA")
+    command(config)
+    assert "cluster.id=-QEkXTOaQ12Gd0hXRZhcWA" in (config.paths.kafka / "log/meta.properties").read_text()
 
 
 def test_a_broker_that_cannot_start_is_reported_at_once(

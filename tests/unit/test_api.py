@@ -1,7 +1,7 @@
 """The parts of the API that need no network: rates, events, sessions, metrics, the description."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 
 import orjson
 import pytest
@@ -10,13 +10,15 @@ from prometheus_client import generate_latest
 from catchment.api.events import Snapshot, difference, encode
 from catchment.api.hub import Hub, Page
 from catchment.api.metrics import Merged
-from catchment.api.rates import look
+from catchment.api.rates import HopTotal, Look, MissingRange
+from catchment.api.rates import look as look_at
 from catchment.api.sessions import FAILURE_WINDOW_S, MOST_FAILURES, MOST_SESSIONS, FailedSignIns, Sessions
 from catchment.config import Config
 from catchment.console.types import DESCRIPTION, description
 from catchment.errors import NodeNotRunning, TooManyAttempts
 from catchment.health import State
-from catchment.ledger.model import LedgerRow
+from catchment.ledger.model import HopRow, LedgerRow, Mark, Stage
+from catchment.ledger.proof import compare
 from catchment.node.status import Component, NodeStatus, status_of
 from catchment.security.tokens import Token, Tokens
 from tests.conftest import MakeConfig
@@ -32,6 +34,10 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now_s
+
+
+def look(rows: Iterable[LedgerRow], at_s: float, before: Look | None) -> Look:
+    return look_at(compare("local", [], rows).streams, at_s, before)
 
 
 def status(uptime_s: float, state: State = State.RUNNING) -> NodeStatus:
@@ -89,6 +95,19 @@ def test_epochs_of_a_stream_are_added_up() -> None:
     assert (state.received, state.missing, state.duplicates, state.last_origin_us) == (30, 2, 1, 5)
 
 
+def test_a_stream_shows_what_was_accepted_and_what_came_to_every_hop() -> None:
+    rows = [row("a", 8, epoch=1, highest=10, missing=2, gaps=[(4, 5)]), row("a", 3, epoch=2)]
+    marks = [Mark(site="local", gateway="gateway", epoch=2, stream="a", accepted=7)]
+    at_site = HopRow(**row("a", 6, epoch=2).model_dump(), node="local", stage=Stage.BROKER)
+    state = look_at(compare("hq", marks, rows, [at_site]).streams, 1.0, None).streams["local", "gateway", "a"]
+    assert (state.accepted, state.received, state.under_way) == (17, 11, 4)
+    assert state.hops == [
+        HopTotal(node="local", stage=Stage.BROKER, received=6),
+        HopTotal(node="hq", stage=Stage.BROKER, received=11),
+    ]
+    assert state.gaps == [MissingRange(epoch=1, first=4, last=5)]
+
+
 # Events
 
 
@@ -117,7 +136,7 @@ async def take(events: AsyncIterator[bytes], count: int) -> list[bytes]:
 
 def test_every_page_gets_a_snapshot_and_then_the_same_deltas() -> None:
     async def scenario() -> None:
-        hub = Hub(MemoryLedger(row("a", 10)), lambda: status(1.0))
+        hub = Hub("local", MemoryLedger(row("a", 10)), lambda: status(1.0))
         first, second = hub.events(lambda: True), hub.events(lambda: True)
         one, other = await asyncio.gather(take(first, 2), take(second, 2))
         assert one[0].startswith(b"event: snapshot\n")
@@ -130,7 +149,7 @@ def test_every_page_gets_a_snapshot_and_then_the_same_deltas() -> None:
 
 def test_a_page_that_comes_later_need_not_wait() -> None:
     async def scenario() -> None:
-        hub = Hub(MemoryLedger(), lambda: status(1.0))
+        hub = Hub("local", MemoryLedger(), lambda: status(1.0))
         first = hub.events(lambda: True)
         await take(first, 1)
         late = hub.events(lambda: True)
@@ -143,7 +162,7 @@ def test_a_page_that_comes_later_need_not_wait() -> None:
 def test_pages_close_when_their_caller_loses_the_right_and_the_hub_rests_without_pages() -> None:
     async def scenario() -> None:
         signed_in = True
-        hub = Hub(MemoryLedger(), lambda: status(1.0))
+        hub = Hub("local", MemoryLedger(), lambda: status(1.0))
         events = hub.events(lambda: signed_in)
         await take(events, 1)
         signed_in = False
@@ -169,7 +188,7 @@ def test_a_supervisor_that_does_not_answer_is_shown_as_such() -> None:
         raise NodeNotRunning("node does not answer", "Look.")
 
     async def scenario() -> bytes:
-        hub = Hub(MemoryLedger(), no_answer)
+        hub = Hub("local", MemoryLedger(), no_answer)
         (event,) = await take(hub.events(lambda: True), 1)
         hub.close()
         return event

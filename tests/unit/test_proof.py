@@ -1,9 +1,11 @@
-"""Comparing what was sent with what was received."""
+"""Comparing what gateways accepted with what came to every hop."""
 
 from typing import Any
 
-from catchment.ledger.model import LedgerRow, Mark
+from catchment.ledger.model import HopRow, LedgerRow, Mark, Stage
 from catchment.ledger.proof import compare
+
+HERE = "hq"
 
 
 def mark(accepted: int, stream: str = "press") -> Mark:
@@ -30,33 +32,68 @@ def row(received: int, **fields: Any) -> LedgerRow:
 
 
 def test_all_that_was_sent_has_been_received() -> None:
-    proof = compare([mark(10)], [row(10)])
+    proof = compare(HERE, [mark(10)], [row(10)])
     assert (proof.sent, proof.received, proof.missing, proof.holds) == (10, 10, 0, True)
     assert proof.rate_per_s == 5.0
 
 
 def test_a_gap_is_missing_and_named() -> None:
-    proof = compare([mark(10)], [row(8, highest=10, missing=2, gaps=[(4, 5)])])
+    proof = compare(HERE, [mark(10)], [row(8, highest=10, missing=2, gaps=[(4, 5)])])
     assert (proof.missing, proof.holds) == (2, False)
     assert proof.streams[0].gaps == [(4, 5)]
 
 
 def test_what_the_ledger_has_not_seen_yet_is_under_way() -> None:
-    proof = compare([mark(10)], [row(7)])
+    proof = compare(HERE, [mark(10)], [row(7)])
     assert (proof.under_way, proof.missing, proof.holds) == (3, 0, False)
 
 
 def test_a_stream_of_which_nothing_arrived_is_under_way_as_a_whole() -> None:
-    proof = compare([mark(10, stream="oven")], [row(7)])
+    proof = compare(HERE, [mark(10, stream="oven")], [row(7)])
     figures = [(each.stream, each.sent, each.under_way) for each in proof.streams]
     assert figures == [("oven", 10, 10), ("press", 7, 0)]
 
 
 def test_a_record_ahead_of_its_mark_counts_as_sent() -> None:
-    proof = compare([mark(10)], [row(12)])
+    proof = compare(HERE, [mark(10)], [row(12)])
     assert (proof.sent, proof.received, proof.holds) == (12, 12, True)
 
 
 def test_the_newest_version_of_a_row_counts_in_any_order() -> None:
-    assert compare([], [row(9), row(5)]).received == 9
-    assert compare([], [row(5), row(9)]).received == 9
+    assert compare(HERE, [], [row(9), row(5)]).received == 9
+    assert compare(HERE, [], [row(5), row(9)]).received == 9
+
+
+def hop(received: int, node: str = "oslo", **fields: Any) -> HopRow:
+    return HopRow(**row(received, **fields).model_dump(), node=node, stage=Stage.BROKER)
+
+
+def test_hops_stand_in_the_order_of_the_way() -> None:
+    proof = compare(HERE, [mark(10)], [row(8)], [hop(9, node="north"), hop(10)])
+    counts = [(each.node, each.received, each.under_way) for each in proof.streams[0].hops]
+    assert counts == [("oslo", 10, 0), ("north", 9, 1), ("hq", 8, 2)]
+
+
+def test_what_is_under_way_elsewhere_has_arrived_if_it_is_here() -> None:
+    proof = compare(HERE, [mark(10)], [row(10)], [hop(7)])
+    assert (proof.received, proof.under_way, proof.holds) == (10, 0, True)
+
+
+def test_a_number_that_is_missing_at_every_hop_is_one_number() -> None:
+    lost: dict[str, Any] = {"highest": 10, "missing": 2, "gaps": [(4, 5)]}
+    proof = compare(HERE, [mark(10)], [row(8, **lost)], [hop(8, **lost)])
+    assert (proof.missing, proof.streams[0].gaps, proof.holds) == (2, [(4, 5)], False)
+
+
+def test_what_is_missing_at_an_earlier_hop_alone_is_said() -> None:
+    proof = compare(HERE, [mark(10)], [row(10)], [hop(9, highest=10, missing=1, gaps=[(3, 3)])])
+    assert (proof.received, proof.missing, proof.holds) == (10, 1, False)
+
+
+def test_what_was_counted_here_is_not_taken_from_what_was_published() -> None:
+    proof = compare(HERE, [mark(10)], [row(10)], [hop(6, node=HERE)])
+    assert [(each.node, each.received) for each in proof.streams[0].hops] == [(HERE, 10)]
+
+
+def test_a_count_of_a_source_that_nobody_sent_or_received_is_no_stream() -> None:
+    assert compare(HERE, [], [], [hop(3)]).streams == []

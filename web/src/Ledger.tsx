@@ -11,8 +11,9 @@ export function Ledger({ totals, current }: Props) {
     <section class="card ledger" aria-labelledby="ledger">
       <h2 id="ledger">Ledger</h2>
       <p class="big">{count(totals.received)}</p>
-      <p class="quiet">records received</p>
+      <p class="quiet">records received of {count(totals.accepted)} that gateways accepted</p>
       <dl>
+        <Figure name="Under way" value={totals.under_way} />
         <Figure name="Missing" value={totals.missing} tone={totals.missing ? "bad" : ""} />
         <Figure name="Duplicates dropped" value={totals.duplicates} />
         <Figure name="Out of order" value={totals.out_of_order} />

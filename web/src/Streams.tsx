@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { StreamState } from "./api";
+import type { HopTotal, StreamState } from "./api";
 import { ago, count, rate } from "./format";
 import { keyOf } from "./live";
 import { Table, type Column } from "./Table";
@@ -20,9 +20,11 @@ export function Streams({ streams, nowMs }: Props) {
   const columns: Column<StreamState>[] = [
     { title: "Stream", cell: (stream) => <strong>{stream.stream}</strong>, class: "name" },
     { title: "Gateway", cell: (stream) => `${stream.site} / ${stream.gateway}`, class: "place" },
-    { title: "Received", cell: (stream) => count(stream.received), numeric: true },
+    { title: "Accepted", cell: (stream) => count(stream.accepted), numeric: true },
+    ...hopColumns(streams),
     { title: "Rate /s", cell: (stream) => rate(stream.rate_per_s), numeric: true },
-    { title: "Missing", cell: (stream) => <Missing value={stream.missing} />, numeric: true },
+    { title: "Missing", cell: (stream) => <Missing stream={stream} />, numeric: true },
+    { title: "Under way", cell: (stream) => count(stream.under_way), numeric: true },
     { title: "Duplicates", cell: (stream) => count(stream.duplicates), numeric: true },
     { title: "Out of order", cell: (stream) => count(stream.out_of_order), numeric: true },
     { title: "Latest", cell: (stream) => ago(stream.last_origin_us, nowMs), numeric: true },
@@ -54,8 +56,38 @@ export function Streams({ streams, nowMs }: Props) {
   );
 }
 
-function Missing({ value }: { value: number }) {
-  return value ? <strong class="bad">{count(value)}</strong> : <>0</>;
+/** A column for every place on the streams' way. Of many sites each has its own, and they share one. */
+function hopColumns(streams: StreamState[]): Column<StreamState>[] {
+  const titles = new Set(streams.flatMap((stream) => stream.hops.map((hop) => titleOf(stream, hop))));
+  return [...titles].sort(siteFirst).map((title) => ({
+    title,
+    cell: (stream) => {
+      const hop = stream.hops.find((candidate) => titleOf(stream, candidate) === title);
+      return hop ? count(hop.received) : "";
+    },
+    numeric: true,
+  }));
+}
+
+const AT_ITS_SITE = "At its site";
+
+function titleOf(stream: StreamState, hop: HopTotal): string {
+  const here = stream.hops.at(-1)?.node;
+  return hop.node === stream.site && hop.node !== here ? AT_ITS_SITE : `At ${hop.node}`;
+}
+
+function siteFirst(one: string, other: string): number {
+  return Number(other === AT_ITS_SITE) - Number(one === AT_ITS_SITE) || one.localeCompare(other, "en");
+}
+
+function Missing({ stream }: { stream: StreamState }) {
+  if (!stream.missing) return <>0</>;
+  const ranges = stream.gaps.map(({ first, last }) => (first === last ? count(first) : `${count(first)} to ${count(last)}`));
+  return (
+    <>
+      <strong class="bad">{count(stream.missing)}</strong> <span class="quiet">numbers {ranges.join(", ")}</span>
+    </>
+  );
 }
 
 function NoStreams() {

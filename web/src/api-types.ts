@@ -44,6 +44,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was accepted against what arrived
+         * @description Every source from its gateway through every hop to this node, as it is at this moment: what is under way now may arrive in the next. Needs the scope `ledger:read`.
+         */
+        get: operations["proof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/session": {
         parameters: {
             query?: never;
@@ -230,6 +250,48 @@ export interface components {
          */
         Finding: "truncated" | "recreated" | "set-back";
         /**
+         * HopCount
+         * @description One source at one place on its way.
+         */
+        HopCount: {
+            /** Duplicated */
+            duplicated: number;
+            /**
+             * Gaps
+             * @description The missing numbers as first and last, the hundred lowest.
+             */
+            gaps: [
+                number,
+                number
+            ][];
+            /** Missing */
+            missing: number;
+            /**
+             * Node
+             * @description The node, by the name of its site.
+             */
+            node: string;
+            /** Out Of Order */
+            out_of_order: number;
+            /** Received */
+            received: number;
+            /** @description Where in the node it was counted. */
+            stage: components["schemas"]["Stage"];
+            /** Under Way */
+            under_way: number;
+        };
+        /**
+         * HopTotal
+         * @description How much of a stream has come to one place on its way.
+         */
+        HopTotal: {
+            /** Node */
+            node: string;
+            /** Received */
+            received: number;
+            stage: components["schemas"]["Stage"];
+        };
+        /**
          * Incident
          * @description Offsets of a source that could not be relayed, or that came to hold other records afterwards.
          */
@@ -304,6 +366,18 @@ export interface components {
             version: number;
         };
         /**
+         * MissingRange
+         * @description Numbers of a stream that have not come.
+         */
+        MissingRange: {
+            /** Epoch */
+            epoch: number;
+            /** First */
+            first: number;
+            /** Last */
+            last: number;
+        };
+        /**
          * NodeStatus
          * @description The whole node.
          */
@@ -353,6 +427,32 @@ export interface components {
              * @description A name for this kind of problem, made of its code.
              */
             type: string;
+        };
+        /**
+         * Proof
+         * @description All sources, their sums, and whether everything that was sent has been received.
+         */
+        Proof: {
+            /** Duplicated */
+            duplicated: number;
+            /** Expired */
+            expired: number;
+            /** Holds */
+            holds: boolean;
+            /** Missing */
+            missing: number;
+            /** Out Of Order */
+            out_of_order: number;
+            /** Rate Per S */
+            rate_per_s: number;
+            /** Received */
+            received: number;
+            /** Sent */
+            sent: number;
+            /** Streams */
+            streams: components["schemas"]["StreamProof"][];
+            /** Under Way */
+            under_way: number;
         };
         /**
          * RatePoint
@@ -500,20 +600,90 @@ export interface components {
             totals: components["schemas"]["Totals"];
         };
         /**
+         * Stage
+         * @description Where in a node something is counted, in the order of a record's way.
+         * @enum {string}
+         */
+        Stage: "broker";
+        /**
          * State
          * @description What a part is doing; `running` means that it does its job.
          * @enum {string}
          */
         State: "starting" | "running" | "degraded" | "restarting" | "stopping" | "stopped" | "failed";
         /**
+         * StreamProof
+         * @description One source from the gateway to here.
+         */
+        StreamProof: {
+            /** Duplicated */
+            duplicated: number;
+            /** Epoch */
+            epoch: number;
+            /**
+             * Expired
+             * @description In a recount: numbers that were counted before retention took them.
+             * @default 0
+             */
+            expired: number;
+            /** Gaps */
+            gaps: [
+                number,
+                number
+            ][];
+            /** Gateway */
+            gateway: string;
+            /**
+             * Hops
+             * @description In the order of the record's way; this node is the last.
+             */
+            hops: components["schemas"]["HopCount"][];
+            /** Last Origin Us */
+            last_origin_us: number;
+            /** Missing */
+            missing: number;
+            /** Out Of Order */
+            out_of_order: number;
+            /** Rate Per S */
+            rate_per_s: number;
+            /**
+             * Received
+             * @description What has been counted at this node.
+             */
+            received: number;
+            /**
+             * Sent
+             * @description What the gateway accepted.
+             */
+            sent: number;
+            /** Site */
+            site: string;
+            /** Stream */
+            stream: string;
+            /** Under Way */
+            under_way: number;
+        };
+        /**
          * StreamState
          * @description A stream through one gateway, whatever the epoch.
          */
         StreamState: {
+            /** Accepted */
+            accepted: number;
             /** Duplicates */
             duplicates: number;
+            /**
+             * Gaps
+             * @description What is missing, the first ten ranges.
+             */
+            gaps: components["schemas"]["MissingRange"][];
             /** Gateway */
             gateway: string;
+            /**
+             * Hops
+             * @description In the order of the record's way; this node is the last.
+             */
+            hops: components["schemas"]["HopTotal"][];
             /**
              * Last Origin Us
              * @description When its latest record began its way, in µs since 1970.
@@ -534,12 +704,16 @@ export interface components {
             site: string;
             /** Stream */
             stream: string;
+            /** Under Way */
+            under_way: number;
         };
         /**
          * Totals
          * @description The ledger in one line.
          */
         Totals: {
+            /** Accepted */
+            accepted: number;
             /** Duplicates */
             duplicates: number;
             /** Missing */
@@ -553,6 +727,8 @@ export interface components {
             rate_per_s: number | null;
             /** Received */
             received: number;
+            /** Under Way */
+            under_way: number;
         };
         /**
          * Who
@@ -652,6 +828,44 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["Snapshot"] | components["schemas"]["Delta"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    proof: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Proof"];
                 };
             };
             /** @description Unauthorized */

@@ -4,6 +4,7 @@ import type { components } from "./api-types";
 type Schemas = components["schemas"];
 export type Component = Schemas["Component"];
 export type Delta = Schemas["Delta"];
+export type HopTotal = Schemas["HopTotal"];
 export type NodeStatus = Schemas["NodeStatus"];
 export type Problem = Schemas["Problem"];
 export type RatePoint = Schemas["RatePoint"];
