@@ -41,6 +41,17 @@ class Kind(StrEnum):
     HOPS = "hops"
     DEADLETTER = "deadletter"
     RELAYED = "relayed"
+    DEVICES = "device-registration"
+    SENSORS = "sensor-registration"
+    SENSOR_TYPES = "sensor-type-registration"
+    SEEN_SENSORS = "sensor-seen"
+    SCHEMAS = "schemas"
+    MAPPINGS = "mappings"
+    MEASUREMENTS = "measurements"
+    RULES = "rules"
+    EVENTS = "events"
+    ALERTS = "alerts"
+    DELIVERIES = "deliveries"
 
     @property
     def topic(self) -> str:

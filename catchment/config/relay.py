@@ -9,7 +9,21 @@ from catchment.records import Kind
 
 # Kafka's access lists know names and beginnings of names, and so does this.
 TopicPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}\*?$")]
-RELAYED_KINDS = (Kind.RECORDS, Kind.MARKS, Kind.HOPS, Kind.DEADLETTER)
+# Rules and mappings are a node's own, and so is what it told people.
+RELAYED_KINDS = (
+    Kind.RECORDS,
+    Kind.MARKS,
+    Kind.HOPS,
+    Kind.DEADLETTER,
+    Kind.DEVICES,
+    Kind.SENSORS,
+    Kind.SENSOR_TYPES,
+    Kind.SEEN_SENSORS,
+    Kind.SCHEMAS,
+    Kind.MEASUREMENTS,
+    Kind.EVENTS,
+    Kind.ALERTS,
+)
 
 
 class RelaySettings(Section):

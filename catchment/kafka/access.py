@@ -23,21 +23,41 @@ from catchment.records import Kind
 from catchment.security.consumers import PARTY_PREFIX, Consumers, Grant
 
 SUPER_USERS = (Party.ADMIN, Party.BROKER)
+# What people declare: registered, mapped and ruled through the API, its only writer.
+DECLARED = (Kind.DEVICES, Kind.SENSORS, Kind.SENSOR_TYPES, Kind.SCHEMAS, Kind.MAPPINGS, Kind.RULES)
 WRITES: dict[Party, tuple[Kind, ...]] = {
     Party.GATEWAY: (Kind.RECORDS, Kind.MARKS, Kind.DEADLETTER),
-    Party.PIPELINE: (Kind.LEDGER, Kind.DEADLETTER),
+    Party.PIPELINE: (
+        Kind.LEDGER,
+        Kind.DEADLETTER,
+        Kind.MEASUREMENTS,
+        Kind.SEEN_SENSORS,
+        Kind.EVENTS,
+        Kind.HOPS,
+    ),
     # It keeps the ledger in memory anyway, and says about once a second what stands in it.
-    Party.API: (Kind.HOPS,),
+    Party.API: (Kind.HOPS, *DECLARED),
     Party.RELAY: (*RELAYED_KINDS, Kind.RELAYED),
+    Party.NOTIFIER: (Kind.ALERTS, Kind.DELIVERIES),
 }
 READS: dict[Party, tuple[Kind, ...]] = {
     # It reads back what it has sent, to be sure of it and to go on without repeating after a crash.
     Party.GATEWAY: (Kind.RECORDS,),
-    # The ledger too: the pipeline measures its own delay there.
-    Party.PIPELINE: (Kind.RECORDS, Kind.LEDGER),
-    Party.API: (Kind.MARKS, Kind.LEDGER, Kind.HOPS, Kind.DEADLETTER),
+    # All that it makes tables and results of; the ledger too: the pipeline measures its own delay there.
+    Party.PIPELINE: tuple(kind for kind in Kind if kind not in (Kind.MARKS, Kind.RELAYED)),
+    Party.API: tuple(kind for kind in Kind if kind not in (Kind.RECORDS, Kind.RELAYED)),
     Party.RELAY: (Kind.RELAYED,),
-    Party.OPERATOR: (Kind.RECORDS, Kind.MARKS, Kind.LEDGER, Kind.HOPS, Kind.DEADLETTER),
+    Party.NOTIFIER: (
+        Kind.EVENTS,
+        Kind.ALERTS,
+        Kind.DELIVERIES,
+        Kind.DEVICES,
+        Kind.SENSORS,
+        Kind.SENSOR_TYPES,
+        Kind.SCHEMAS,
+        Kind.RULES,
+    ),
+    Party.OPERATOR: tuple(kind for kind in Kind if kind is not Kind.RELAYED),
 }
 # librdkafka looks for the coordinator of its group even when partitions are assigned by hand, as all of
 # ours are: finding it is allowed, joining the group and committing to it are not.

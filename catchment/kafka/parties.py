@@ -12,6 +12,7 @@ class Party(StrEnum):
     PIPELINE = "pipeline"
     API = "api"
     RELAY = "relay"
+    NOTIFIER = "notifier"
     OPERATOR = "operator"
 
     @property

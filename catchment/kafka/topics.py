@@ -79,6 +79,19 @@ TOPICS: dict[Kind, TopicSpec] = {
     Kind.DEADLETTER: TopicSpec(partitions=1, retention_hours=30 * 24),
     # How far each site has been relayed. One partition: the relay reads it whole when it starts.
     Kind.RELAYED: TopicSpec(partitions=1, compacted=True),
+    # One partition each: whoever needs registrations, schemas, mappings or rules reads them whole.
+    Kind.DEVICES: TopicSpec(partitions=1, compacted=True),
+    Kind.SENSORS: TopicSpec(partitions=1, compacted=True),
+    Kind.SENSOR_TYPES: TopicSpec(partitions=1, compacted=True),
+    Kind.SEEN_SENSORS: TopicSpec(partitions=1, compacted=True),
+    Kind.SCHEMAS: TopicSpec(partitions=1, compacted=True),
+    Kind.MAPPINGS: TopicSpec(partitions=1, compacted=True),
+    Kind.MEASUREMENTS: TopicSpec(partitions=4, retention_hours=7 * 24),
+    Kind.RULES: TopicSpec(partitions=1, compacted=True),
+    # One partition: what is told to people is told in the order in which it happened.
+    Kind.EVENTS: TopicSpec(partitions=1, retention_hours=30 * 24),
+    Kind.ALERTS: TopicSpec(partitions=1, retention_hours=90 * 24),
+    Kind.DELIVERIES: TopicSpec(partitions=1, retention_hours=90 * 24),
 }
 
 

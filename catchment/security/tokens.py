@@ -22,6 +22,14 @@ class Scope(StrEnum):
     STATUS_READ = "status:read"
     LEDGER_READ = "ledger:read"
     METRICS_READ = "metrics:read"
+    REGISTRY_READ = "registry:read"
+    REGISTRY_WRITE = "registry:write"
+    RULES_READ = "rules:read"
+    RULES_WRITE = "rules:write"
+    ALERTS_READ = "alerts:read"
+    DATA_READ = "data:read"
+    DEADLETTER_READ = "deadletter:read"
+    DEADLETTER_REPLAY = "deadletter:replay"
 
 
 class Token(BaseModel, frozen=True):

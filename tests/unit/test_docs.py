@@ -184,7 +184,7 @@ def test_every_dependency_has_a_reason() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups = project["dependency-groups"].values()
     wanted = [*project["project"]["dependencies"], *(each for group in groups for each in group)]
-    packages = {re.split(r"[<>=]", each)[0] for each in wanted if isinstance(each, str)}
+    packages = {re.split(r"[\[<>=]", each)[0] for each in wanted if isinstance(each, str)}
     reasons = {name for row in rows(read("decisions/0009-dependencies.md")) for name in row[0].split(", ")}
     assert reasons == packages | {"package", "---"}
 

@@ -486,7 +486,7 @@ export interface components {
          * @description What a token allows.
          * @enum {string}
          */
-        Scope: "status:read" | "ledger:read" | "metrics:read";
+        Scope: "status:read" | "ledger:read" | "metrics:read" | "registry:read" | "registry:write" | "rules:read" | "rules:write" | "alerts:read" | "data:read" | "deadletter:read" | "deadletter:replay";
         /**
          * SignIn
          * @description What a sign-in takes.
