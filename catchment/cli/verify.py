@@ -57,8 +57,8 @@ def _count_anew(config: "Config", wait_s: float) -> "Proof":
 
 
 def _print(proof: "Proof", here: str) -> None:
-    places = {_place(stream, hop, here): None for stream in proof.streams for hop in stream.hops}
-    rows = [_row(stream, list(places), here) for stream in proof.streams]
+    places = _places(proof, here)
+    rows = [_row(stream, places, here) for stream in proof.streams]
     print_table((*SOURCE, "accepted", *places, *FIGURES), rows)
     for stream in proof.streams:
         for hop in stream.hops:
@@ -67,6 +67,12 @@ def _print(proof: "Proof", here: str) -> None:
         f"accepted {proof.sent:,}, received {proof.received:,}, missing {proof.missing:,}, "
         f"under way {proof.under_way:,}, duplicated {proof.duplicated:,}"
     )
+
+
+def _places(proof: "Proof", here: str) -> list[str]:
+    """The headings of all hops. Those with the longest way come first: it has the others in their order."""
+    streams = sorted(proof.streams, key=lambda stream: len(stream.hops), reverse=True)
+    return list(dict.fromkeys(_place(stream, hop, here) for stream in streams for hop in stream.hops))
 
 
 def _row(stream: "StreamProof", places: list[str], here: str) -> dict[str, Any]:

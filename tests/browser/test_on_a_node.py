@@ -44,9 +44,9 @@ def test_lines_of_a_device_are_seen_in_the_browser(node: NodeInBrowser, open_pag
     sign_in(page, node.token)
     for part in ("broker", "gateway", "pipeline", "query:ledger", "api"):
         expect(page.get_by_role("row", name=re.compile(f"^{part} running"))).to_be_visible()
-    stream = page.get_by_role("row", name="sim-1")
+    stream = page.get_by_role("row", name="sim-1 local")
     expect(stream).to_be_visible(timeout=30_000)
-    received, rate = stream.get_by_role("cell").nth(2), stream.get_by_role("cell").nth(3)
+    received, rate = (stream.locator(f"[data-label='{title}']") for title in ("At local", "Rate /s"))
     expect(rate).to_have_text(re.compile("^[1-9]"), timeout=30_000)
     seen = received.inner_text()
     expect(received).not_to_have_text(seen, timeout=30_000)
