@@ -91,6 +91,20 @@ class NotFound(CatchmentError):
     http_status = 404
 
 
+class Conflict(CatchmentError):
+    """What was asked for does not go with what is there."""
+
+    code = "conflict"
+    http_status = 409
+
+
+class VersionChanged(CatchmentError):
+    """The thing is of another version than the caller said."""
+
+    code = "version-changed"
+    http_status = 412
+
+
 class InvalidRequest(CatchmentError):
     """A request to the API that makes no sense."""
 

@@ -1,8 +1,8 @@
-"""Following a whole topic, from its beginning and for as long as the process lives."""
+"""Following whole topics, from their beginning and for as long as the process lives."""
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -17,29 +17,35 @@ POLL_S = 0.5
 RETRY_S = 1.0
 STOP_S = 2.0
 
+_Place = tuple[str, int]
+
 
 class TopicFollower:
-    """Hands every batch of a topic to `handle`, in a thread of its own.
+    """Hands every batch of one or several topics to `handle`, in a thread of its own.
 
     It belongs to no consumer group and commits nothing: whoever follows keeps what it needs and reads
-    the topic again after a restart. A broker that is away is waited for.
+    the topics again after a restart. A broker that is away is waited for.
     """
 
     def __init__(
-        self, config: Config, party: Party, topic: str, handle: Callable[[Iterable[Message]], None]
+        self,
+        config: Config,
+        party: Party,
+        topics: Sequence[str],
+        handle: Callable[[Iterable[Message]], None],
     ) -> None:
         self._config = config
         self._party = party
-        self._topic = topic
+        self._topics = topics
         self._handle = handle
         self._stopping = threading.Event()
         self._caught_up = threading.Event()
-        self._goals: dict[int, int] = {}
-        self._thread = threading.Thread(target=self._run, name=f"follow {topic}", daemon=True)
+        self._goals: dict[_Place, int] = {}
+        self._thread = threading.Thread(target=self._run, name=f"follow {' '.join(topics)}", daemon=True)
 
     @property
     def caught_up(self) -> bool:
-        """Whether all that was on the topic when following began has been handled."""
+        """Whether all that was on the topics when following began has been handled."""
         return self._caught_up.is_set()
 
     def start(self) -> None:
@@ -64,14 +70,16 @@ class TopicFollower:
 
     def _assign(self, source: Consumer) -> bool:
         try:
-            self._goals = {
-                partition: end for partition, end in end_offsets(source, self._topic).items() if end
+            ends = {
+                (topic, partition): end
+                for topic in self._topics
+                for partition, end in end_offsets(source, topic).items()
             }
-            partitions = source.list_topics(self._topic, timeout=10).topics[self._topic].partitions
         except KafkaException as error:
-            log.warning("%s cannot be followed yet: %s", self._topic, error)
+            log.warning("%s cannot be followed yet: %s", " and ".join(self._topics), error)
             return False
-        source.assign([TopicPartition(self._topic, partition, 0) for partition in partitions])
+        self._goals = {place: end for place, end in ends.items() if end}
+        source.assign([TopicPartition(topic, partition, 0) for topic, partition in ends])
         self._note_progress({})
         return True
 
@@ -81,12 +89,12 @@ class TopicFollower:
             return
         heard = (first, *source.consume(BATCH_RECORDS, 0))
         self._handle([message for message in heard if _is_record(message)])
-        self._note_progress({message.partition() or 0: _reached(message) for message in heard})
+        self._note_progress({_place(message): _reached(message) for message in heard})
 
-    def _note_progress(self, positions: dict[int, int]) -> None:
-        for partition, position in positions.items():
-            if position >= self._goals.get(partition, 0):
-                self._goals.pop(partition, None)
+    def _note_progress(self, positions: dict[_Place, int]) -> None:
+        for place, position in positions.items():
+            if position >= self._goals.get(place, 0):
+                self._goals.pop(place, None)
         if not self._goals:
             self._caught_up.set()
 
@@ -96,6 +104,10 @@ def _is_record(message: Message) -> bool:
     if error and error.code() != KafkaError._PARTITION_EOF:
         log.warning("reading goes on after: %s", error)
     return error is None
+
+
+def _place(message: Message) -> _Place:
+    return message.topic() or "", message.partition() or 0
 
 
 def _reached(message: Message) -> int:

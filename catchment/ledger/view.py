@@ -20,7 +20,7 @@ class Newest(Generic[Fields]):
         self._model = model
         self._kept: dict[bytes, Fields] = {}
         self._lock = threading.Lock()
-        self.follower = TopicFollower(config, party, kind.topic, self._keep_newest)
+        self.follower = TopicFollower(config, party, [kind.topic], self._keep_newest)
 
     def all(self) -> list[Fields]:
         with self._lock:

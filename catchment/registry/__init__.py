@@ -1,0 +1,1 @@
+"""What people declare of devices, sensors, sensor types and mappings."""

@@ -1,0 +1,1 @@
+"""Avro schemas: their ids, their registry, and what one version can read of another."""
