@@ -52,6 +52,7 @@ class Kind(StrEnum):
     EVENTS = "events"
     ALERTS = "alerts"
     DELIVERIES = "deliveries"
+    NOTIFIED = "notified"
 
     @property
     def topic(self) -> str:

@@ -144,7 +144,13 @@ def _explain(detail: ErrorDetails) -> str:
     message = detail["msg"].removeprefix("Value error, ")
     if not key:
         return message
-    return f"{key}: {message[0].lower()}{message[1:]} (it is {detail['input']!r})"
+    return f"{key}: {message[0].lower()}{message[1:]}{_shown(detail)}"
+
+
+def _shown(detail: ErrorDetails) -> str:
+    """The wrong value, unless it may hold a secret: one of a channel, or a whole section."""
+    may_be_secret = detail["loc"][:1] == ("alerts",) or isinstance(detail["input"], dict | list)
+    return "" if may_be_secret else f" (it is {detail['input']!r})"
 
 
 def _nearest(name: str, known: list[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from catchment.config.alerts import AlertsSettings
 from catchment.config.consume import ConsumeSettings
 from catchment.config.listeners import AdapterSettings, HttpSettings, LimitSettings, MqttSettings
 from catchment.config.relay import RelaySettings
@@ -221,6 +222,7 @@ class Config(Section):
     api: ApiSettings = ApiSettings()
     consume: ConsumeSettings = ConsumeSettings()
     relay: RelaySettings = RelaySettings()
+    alerts: AlertsSettings = AlertsSettings()
     supervisor: SupervisorSettings = SupervisorSettings()
 
     @property

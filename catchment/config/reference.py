@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from catchment.config.alerts import CHANNEL_KINDS
 from catchment.config.listeners import AdapterSettings
 from catchment.config.loading import FILE_VARIABLE, section_of, variable_of
 from catchment.config.models import Config, TopicSettings
@@ -38,9 +39,10 @@ kafka:
 This page is generated from the models: `python -m catchment.config.reference --write`.
 """
 
-_COLLECTIONS: dict[str, tuple[str, type[BaseModel]]] = {
-    "topics": (".<kind>", TopicSettings),
-    "adapters": ("[]", AdapterSettings),
+_COLLECTIONS: dict[str, tuple[str, tuple[type[BaseModel], ...]]] = {
+    "topics": (".<kind>", (TopicSettings,)),
+    "adapters": ("[]", (AdapterSettings,)),
+    "channels": (".<name>", CHANNEL_KINDS),
 }
 _COLUMNS = "| key | type | default | variable | meaning |\n|---|---|---|---|---|\n"
 
@@ -59,15 +61,17 @@ def _sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
         inner = _inner(field)
         if inner:
             yield from _sections(inner, f"{prefix}{name}.")
-    for name, (suffix, entry) in _COLLECTIONS.items():
+    for name, (suffix, entries) in _COLLECTIONS.items():
         if name in model.model_fields:
-            yield _entry_section(f"{prefix}{name}{suffix}", entry)
+            yield from (_entry_section(f"{prefix}{name}{suffix}", entry) for entry in entries)
 
 
 def _entry_section(title: str, entry: type[BaseModel]) -> str:
     """The keys of what there may be several of: no variable reaches inside."""
     rows = [_row(f"{title}.{field.alias or name}", field, None) for name, field in entry.model_fields.items()]
-    return f"## `{title}`\n\n{entry.__doc__}\n\n{_COLUMNS}" + "".join(rows)
+    kind = entry.model_fields.get("kind")
+    heading = f"`{title}`" + (f" of the kind {kind.description}" if kind else "")
+    return f"## {heading}\n\n{entry.__doc__}\n\n{_COLUMNS}" + "".join(rows)
 
 
 def _inner(field: FieldInfo) -> type[BaseModel] | None:
@@ -90,7 +94,14 @@ def _type(field: FieldInfo) -> str:
 
 
 _SIGNS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
-_TYPE_NAMES = {str: "text", int: "integer", float: "number", bool: "true or false", Path: "path"}
+_TYPE_NAMES = {
+    str: "text",
+    SecretStr: "secret",
+    int: "integer",
+    float: "number",
+    bool: "true or false",
+    Path: "path",
+}
 
 
 def _type_name(annotation: Any) -> str:
@@ -100,6 +111,8 @@ def _type_name(annotation: Any) -> str:
         get_origin(annotation),
         [each for each in get_args(annotation) if each is not type(None)],
     )
+    if origin is Literal:
+        return " or ".join(f"`{value}`" for value in arguments)
     if origin is list:
         return f"list of {_type_name(arguments[0])}"
     if origin is dict:

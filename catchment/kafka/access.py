@@ -25,6 +25,8 @@ from catchment.security.consumers import PARTY_PREFIX, Consumers, Grant
 SUPER_USERS = (Party.ADMIN, Party.BROKER)
 # What people declare: registered, mapped and ruled through the API, its only writer.
 DECLARED = (Kind.DEVICES, Kind.SENSORS, Kind.SENSOR_TYPES, Kind.SCHEMAS, Kind.MAPPINGS, Kind.RULES)
+# How far a part is: nobody's business but its own.
+POSITIONS = (Kind.RELAYED, Kind.NOTIFIED)
 WRITES: dict[Party, tuple[Kind, ...]] = {
     Party.GATEWAY: (Kind.RECORDS, Kind.MARKS, Kind.DEADLETTER),
     Party.PIPELINE: (
@@ -38,30 +40,33 @@ WRITES: dict[Party, tuple[Kind, ...]] = {
     # It keeps the ledger in memory anyway, and says about once a second what stands in it.
     Party.API: (Kind.HOPS, *DECLARED),
     Party.RELAY: (*RELAYED_KINDS, Kind.RELAYED),
-    Party.NOTIFIER: (Kind.ALERTS, Kind.DELIVERIES),
+    Party.NOTIFIER: (Kind.ALERTS, Kind.DELIVERIES, Kind.NOTIFIED, Kind.DEADLETTER),
 }
 READS: dict[Party, tuple[Kind, ...]] = {
     # It reads back what it has sent, to be sure of it and to go on without repeating after a crash.
     Party.GATEWAY: (Kind.RECORDS,),
     # All that it makes tables and results of; the ledger too: the pipeline measures its own delay there.
-    Party.PIPELINE: tuple(kind for kind in Kind if kind not in (Kind.MARKS, Kind.RELAYED)),
-    Party.API: tuple(kind for kind in Kind if kind not in (Kind.RECORDS, Kind.RELAYED)),
+    Party.PIPELINE: tuple(kind for kind in Kind if kind not in (Kind.MARKS, *POSITIONS)),
+    Party.API: tuple(kind for kind in Kind if kind not in (Kind.RECORDS, *POSITIONS)),
     Party.RELAY: (Kind.RELAYED,),
     Party.NOTIFIER: (
         Kind.EVENTS,
         Kind.ALERTS,
         Kind.DELIVERIES,
+        Kind.NOTIFIED,
         Kind.DEVICES,
         Kind.SENSORS,
         Kind.SENSOR_TYPES,
         Kind.SCHEMAS,
         Kind.RULES,
     ),
-    Party.OPERATOR: tuple(kind for kind in Kind if kind is not Kind.RELAYED),
+    Party.OPERATOR: tuple(kind for kind in Kind if kind not in POSITIONS),
 }
 # librdkafka looks for the coordinator of its group even when partitions are assigned by hand, as all of
 # ours are: finding it is allowed, joining the group and committing to it are not.
 SEES_ITS_GROUP = tuple(READS)
+# What the ids of the notifier's transactions begin with.
+NOTIFIER_TRANSACTIONS = "notify-"
 
 
 def ensure_access(config: Config) -> int:
@@ -92,6 +97,13 @@ def entries() -> Iterator[AclBinding]:
     for party in SEES_ITS_GROUP:
         yield _entry(party.principal, AclOperation.DESCRIBE, ResourceType.GROUP, party.group)
     yield from _group_entries(Party.OPERATOR.principal, Party.OPERATOR)
+    yield _entry(
+        Party.NOTIFIER.principal,
+        AclOperation.WRITE,
+        ResourceType.TRANSACTIONAL_ID,
+        NOTIFIER_TRANSACTIONS,
+        ResourcePatternType.PREFIXED,
+    )
 
 
 def consumer_entries(consumers: dict[str, Grant]) -> Iterator[AclBinding]:

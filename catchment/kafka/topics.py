@@ -92,6 +92,8 @@ TOPICS: dict[Kind, TopicSpec] = {
     Kind.EVENTS: TopicSpec(partitions=1, retention_hours=30 * 24),
     Kind.ALERTS: TopicSpec(partitions=1, retention_hours=90 * 24),
     Kind.DELIVERIES: TopicSpec(partitions=1, retention_hours=90 * 24),
+    # What the notifier has told of each sensor and rule, and how far each channel is.
+    Kind.NOTIFIED: TopicSpec(partitions=1, compacted=True),
 }
 
 

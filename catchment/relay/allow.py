@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from catchment.records import Kind
 
-# The ledger is made anew from the records, and positions are the centre's own.
-NEVER = frozenset({Kind.LEDGER.topic, Kind.RELAYED.topic})
+# The ledger is made anew from the records, and positions are each node's own.
+NEVER = frozenset({Kind.LEDGER.topic, Kind.RELAYED.topic, Kind.NOTIFIED.topic})
 
 
 def allowed(topics: Iterable[str], allow: Iterable[str]) -> set[str]:

@@ -1,0 +1,1 @@
+"""What is told to people: events of rules become alerts, and alerts become messages."""

@@ -1,0 +1,29 @@
+"""From events to changes of state: a pure fold for each sensor and rule.
+
+- Raised and cleared alternate, whatever comes: a start while an alert is open changes nothing, nor does an
+  end while none is.
+- A lasting transgression whose start nobody saw (it had expired, say) is raised too: late beats never.
+- A repeated event changes nothing. It is known by its number; a lower number with newer readings is no
+  repeat: the numbering began anew, because the state of the pipeline was lost.
+"""
+
+from catchment.alerts.model import AlertState, Event, Phase, Standing
+
+
+def advance(standing: Standing | None, event: Event) -> tuple[Standing, AlertState | None]:
+    """What stands after an event, and the change of state that it means, if any."""
+    before = standing or Standing(key=event.key, sequence=0, last_ms=-1)
+    if event.sequence <= before.sequence and event.last_ms <= before.last_ms:
+        return before, None
+    after = before.model_copy(update={"sequence": event.sequence, "last_ms": event.last_ms})
+    if before.is_open == (event.phase is not Phase.END):
+        return after, None
+    after = after.model_copy(update={"changes": before.changes + 1})
+    if before.is_open:
+        return after, AlertState.CLEARED
+    return after.model_copy(update={"first_ms": event.first_ms}), AlertState.RAISED
+
+
+def alert_id(standing: Standing) -> str:
+    """The stable name of the newest alert."""
+    return f"{standing.key}/{standing.first_ms}"

@@ -1,0 +1,157 @@
+"""What alerts are made of, on the topics and in memory."""
+
+from enum import StrEnum
+
+from pydantic import BaseModel, Field
+
+
+class Phase(StrEnum):
+    """Where in a transgression an event stands."""
+
+    START = "START"
+    LASTING = "LASTING"
+    END = "END"
+
+
+class Direction(StrEnum):
+    """On which side of the threshold a transgression is."""
+
+    ABOVE = "ABOVE"
+    BELOW = "BELOW"
+
+
+class Event(BaseModel, frozen=True):
+    """An entry of `events`, decoded; a schema with further fields is read all the same."""
+
+    node: str
+    site: str
+    sensor_id: str
+    rule: str
+    rule_version: int
+    sequence: int
+    phase: Phase
+    direction: Direction
+    subject: str
+    field: str
+    unit: str
+    timestamp: int
+    temperature_threshold: float
+    hysteresis: float
+    latest: float
+    average_transgression: float
+    max_transgression: float
+    exceeded_for_ms: int
+    first_ms: int
+    last_ms: int
+    count: int
+
+    @property
+    def key(self) -> str:
+        """The one sensor under the one rule that it is about."""
+        return f"{self.node}/{self.site}/{self.sensor_id}/{self.rule}"
+
+
+class AlertState(StrEnum):
+    """Raised and cleared alternate strictly for each sensor and rule."""
+
+    RAISED = "raised"
+    CLEARED = "cleared"
+
+
+class Alert(BaseModel, frozen=True):
+    """A change of state that people are told of; an entry of `alerts`."""
+
+    id: str = Field(
+        description="node/site/sensor/rule/first_ms: the same when it is raised and when cleared."
+    )
+    state: AlertState
+    version: int = Field(description="Changes of this sensor under this rule so far: odd when raised.")
+    at_ms: int = Field(description="Time of the reading that changed the state, in ms since 1970.")
+    sentence: str = Field(description="What people are told.")
+    channels: list[str] = Field(description="Names of the channels that it is sent on.")
+    node: str = Field(description="The site name of the node whose rule it is.")
+    site: str = Field(description="The site of the sensor.")
+    sensor: str = Field(description="The sensor's id.")
+    sensor_name: str
+    sensor_type: str | None
+    device: str | None = Field(description="Id of the sensor's device.")
+    device_name: str | None
+    location: str | None
+    rule: str
+    rule_version: int
+    field: str = Field(description="The field of the measurements that the rule watches.")
+    unit: str
+    direction: Direction
+    threshold: float
+    latest: float
+    average: float = Field(description="Mean of all readings of the transgression.")
+    peak: float = Field(description="The reading furthest beyond the threshold.")
+    first_ms: int
+    last_ms: int
+    exceeded_for_ms: int
+    count: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.node}/{self.site}/{self.sensor}/{self.rule}"
+
+    @property
+    def message_id(self) -> str:
+        """What a receiver knows a repeated message by."""
+        return f"{self.id}/{self.state}"
+
+
+class Outcome(StrEnum):
+    """How an attempt to deliver ended."""
+
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
+class Delivery(BaseModel, frozen=True):
+    """An attempt to tell of an alert on a channel; an entry of `deliveries`."""
+
+    alert: str = Field(description="Id of the alert.")
+    state: AlertState
+    channel: str
+    outcome: Outcome
+    attempt: int = Field(description="Number of the attempt, from 1.")
+    at_ms: int
+    error: str = ""
+    in_doubt: bool = Field(
+        False, description="An earlier attempt was cut off by a crash: it may have arrived as well."
+    )
+
+    @property
+    def key(self) -> str:
+        return f"{self.alert}/{self.state}/{self.channel}"
+
+
+class Standing(BaseModel, frozen=True):
+    """What has been made of the events of one sensor and rule so far."""
+
+    key: str
+    sequence: int
+    last_ms: int
+    changes: int = Field(0, description="Alerts so far: odd while one is open.")
+    first_ms: int = Field(0, description="Beginning of the newest alert.")
+    channels: list[str] = Field(default_factory=list, description="Who was told of the newest alert.")
+
+    @property
+    def is_open(self) -> bool:
+        return self.changes % 2 == 1
+
+
+class Position(BaseModel, frozen=True):
+    """All of `events` before this offset has been made into alerts."""
+
+    next_offset: int
+
+
+class ChannelState(BaseModel, frozen=True):
+    """All of `alerts` before this offset has been sent on the channel."""
+
+    channel: str
+    next_offset: int
+    sending: bool = Field(False, description="A request for the alert at that offset is under way.")
+    attempts: int = Field(0, description="Of the alert at that offset, so far.")

@@ -1,0 +1,109 @@
+"""Events become changes of state: raised and cleared in turn, whatever is repeated, cut off or begun anew."""
+
+from collections.abc import Iterable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catchment.alerts.fold import advance, alert_id
+from catchment.alerts.model import AlertState, Event, Phase, Standing
+from tests.events import event
+
+RAISED, CLEARED = AlertState.RAISED, AlertState.CLEARED
+Change = tuple[str, AlertState]
+
+
+def fold(events: Iterable[Event], standing: Standing | None = None) -> tuple[Standing | None, list[Change]]:
+    changes: list[Change] = []
+    for each in events:
+        standing, change = advance(standing, each)
+        if change:
+            changes.append((alert_id(standing), change))
+    return standing, changes
+
+
+def story(lasting: list[int], ended: bool = True) -> list[Event]:
+    """Transgressions one after the other, each with so many events while it lasted."""
+    phases: list[tuple[int, Phase]] = []
+    for number, times in enumerate(lasting):
+        phases += [(number, Phase.START), *[(number, Phase.LASTING)] * times, (number, Phase.END)]
+    if not ended:
+        phases = phases[:-1]
+    return [
+        event(phase, sequence, first_ms=1000 * number, last_ms=1000 * number + sequence)
+        for sequence, (number, phase) in enumerate(phases, 1)
+    ]
+
+
+def told(count: int) -> list[Change]:
+    return [
+        (f"oslo/oslo/oven-3/too-hot/{1000 * number}", state)
+        for number in range(count)
+        for state in (RAISED, CLEARED)
+    ]
+
+
+stories = st.lists(st.integers(0, 3), min_size=1, max_size=4).map(story)
+
+
+def test_a_transgression_is_raised_once_and_cleared_once() -> None:
+    _, changes = fold(story([2, 0]))
+    assert changes == told(2)
+
+
+@given(st.data(), st.lists(st.integers(0, 3), min_size=1, max_size=4))
+def test_what_is_replayed_from_any_earlier_place_changes_nothing(
+    data: st.DataObject, lasting: list[int]
+) -> None:
+    """The query's own crashes write events again; ours read them again."""
+    events = story(lasting)
+    read: list[Event] = []
+    place = 0
+    while place < len(events):
+        further = data.draw(st.integers(place + 1, len(events)))
+        read += events[data.draw(st.integers(0, place)) : further]
+        place = further
+    assert fold(read)[1] == told(len(lasting))
+
+
+@given(stories, st.data())
+def test_going_on_from_what_was_kept_is_the_same_as_never_having_stopped(
+    events: list[Event], data: st.DataObject
+) -> None:
+    stop = data.draw(st.integers(0, len(events)))
+    kept, before = fold(events[:stop])
+    restored = Standing.model_validate_json(kept.model_dump_json()) if kept else None
+    again = data.draw(st.integers(0, stop))
+    _, after = fold(events[again:], restored)
+    assert before + after == fold(events)[1]
+
+
+@given(st.lists(st.builds(event, st.sampled_from(Phase), st.integers(1, 9), last_ms=st.integers(0, 9))))
+def test_raised_and_cleared_alternate_whatever_comes(events: list[Event]) -> None:
+    standing, changes = fold(events)
+    states = [state for _, state in changes]
+    assert states == [RAISED, CLEARED] * (len(states) // 2) + [RAISED] * (len(states) % 2)
+    if standing:
+        assert standing.is_open == (len(states) % 2 == 1)
+        assert standing.changes == len(states)
+
+
+def test_a_transgression_whose_start_had_expired_is_raised_late() -> None:
+    assert fold(story([2])[1:])[1] == told(1)
+
+
+def test_the_end_of_what_nobody_was_told_of_is_no_news() -> None:
+    assert fold(story([0])[1:])[1] == []
+
+
+def test_when_the_numbering_begins_anew_old_events_are_known_by_their_time() -> None:
+    """The pipeline's state was lost: it counts from 1 again, first through what is long over."""
+    standing, _ = fold(story([0, 0]))
+    again = story([0])
+    later = [event(each.phase, each.sequence + 2, first_ms=9000, last_ms=9000) for each in again]
+    numbered_low = [each.model_copy(update={"sequence": each.sequence - 2}) for each in later]
+    assert fold(again, standing)[1] == []
+    assert fold([numbered_low[0], numbered_low[1]], standing)[1][0] == (
+        "oslo/oslo/oven-3/too-hot/9000",
+        RAISED,
+    )
