@@ -63,6 +63,7 @@ def _print(proof: "Proof", here: str) -> None:
     for stream in proof.streams:
         for hop in stream.hops:
             _print_gaps(stream, hop)
+            _print_under_way(stream, hop, here)
     output.print(
         f"accepted {proof.sent:,}, received {proof.received:,}, missing {proof.missing:,}, "
         f"under way {proof.under_way:,}, duplicated {proof.duplicated:,}"
@@ -87,7 +88,8 @@ def _row(stream: "StreamProof", places: list[str], here: str) -> dict[str, Any]:
 
 def _place(stream: "StreamProof", hop: "HopCount", here: str) -> str:
     """The heading of a hop: of many sites each has its own, and they share one column."""
-    return "at_its_site" if hop.node == stream.site != here else f"at {hop.node}"
+    place = "at_its_site" if hop.node == stream.site != here else f"at {hop.node}"
+    return place if hop.stage == "broker" else f"{hop.stage} {place}"
 
 
 def _print_gaps(stream: "StreamProof", hop: "HopCount") -> None:
@@ -100,3 +102,12 @@ def _print_gaps(stream: "StreamProof", hop: "HopCount") -> None:
     listed = sum(last - first + 1 for first, last in hop.gaps)
     if hop.missing > listed:
         output.print(f"[red]missing[/] at {hop.node} ({hop.stage}): {hop.missing - listed:,} more numbers")
+
+
+def _print_under_way(stream: "StreamProof", hop: "HopCount", here: str) -> None:
+    """What a stage behind this node's broker has not got yet: the table has a column for the broker alone."""
+    if hop.node == here and hop.stage != "broker" and hop.under_way:
+        output.print(
+            f"[yellow]under way[/] to {hop.node} ({hop.stage}): {hop.under_way:,} of {stream.stream} "
+            f"(site {stream.site}, gateway {stream.gateway}, epoch {stream.epoch})"
+        )

@@ -54,6 +54,8 @@ class Stage(StrEnum):
     """Where in a node something is counted, in the order of a record's way."""
 
     BROKER = "broker"
+    LAKE = "lake"
+    POSTGRES = "postgres"
 
 
 class HopRow(LedgerRow, frozen=True):

@@ -1,7 +1,7 @@
 """The proof that nothing was lost: what gateways accepted against what was counted at every hop."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from pydantic import BaseModel, Field
 
@@ -44,7 +44,9 @@ class StreamProof(BaseModel, frozen=True):
     gaps: list[tuple[int, int]]
     rate_per_s: float
     last_origin_us: int
-    hops: list[HopCount] = Field(description="In the order of the record's way; this node is the last.")
+    hops: list[HopCount] = Field(
+        description="In the order of the record's way; the stages of this node are the last."
+    )
 
 
 class Proof(BaseModel, frozen=True):
@@ -68,10 +70,12 @@ def compare(
     rows: Iterable[LedgerRow],
     hops: Iterable[HopRow] = (),
     expired: dict[Source, int] | None = None,
+    stages: Collection[Stage] = (),
 ) -> Proof:
-    """Joins marks, this node's ledger and the counts of other nodes by source.
+    """Joins marks, this node's ledger and the counts of other nodes and stages by source.
 
-    A record that is in the ledger but whose mark is not out yet counts as sent.
+    A record that is in the ledger but whose mark is not out yet counts as sent. `stages` are those behind
+    this node's broker that every source has to come to, whether they have said so or not.
     """
     accepted = {mark.source: mark.accepted for mark in marks}
     newest: dict[Source, LedgerRow] = {}
@@ -79,32 +83,49 @@ def compare(
         held = newest.get(row.source)
         if held is None or row.version >= held.version:
             newest[row.source] = row
-    elsewhere: dict[Source, list[HopRow]] = defaultdict(list)
+    published: dict[Source, list[HopRow]] = defaultdict(list)
     for hop in hops:
-        if hop.node != here:
-            elsewhere[hop.source].append(hop)
+        published[hop.source].append(hop)
     sources = sorted(accepted.keys() | newest.keys(), key=lambda source: source.identity)
-    streams = [
-        _prove(here, source, accepted.get(source, 0), newest.get(source), elsewhere[source], expired or {})
-        for source in sources
-    ]
+    streams = []
+    for source in sources:
+        row = newest.get(source)
+        sent = max(accepted.get(source, 0), row.highest if row else 0)
+        way = _way(here, source, sent, row, published[source], stages)
+        streams.append(_prove(here, source, sent, row, way, (expired or {}).get(source, 0)))
     sums = {name: sum(getattr(stream, name) for stream in streams) for name in SUMS}
-    holds = not sums["missing"] and not sums["under_way"]
+    waiting = any(hop.under_way for stream in streams for hop in stream.hops if hop.node == here)
+    holds = not sums["missing"] and not waiting
     return Proof(streams=streams, holds=holds, rate_per_s=_rate_per_s(list(newest.values())), **sums)
 
 
-def _prove(
+def _way(
     here: str,
     source: Source,
-    accepted: int,
+    sent: int,
     row: LedgerRow | None,
-    elsewhere: list[HopRow],
-    expired: dict[Source, int],
+    published: list[HopRow],
+    stages: Collection[Stage],
+) -> list[HopCount]:
+    """Every hop in order: first those of the source's own site, and last those of this node."""
+    elsewhere = sorted(
+        (hop for hop in published if hop.node != here),
+        key=lambda hop: (hop.node != source.site, hop.node, _STAGES.index(hop.stage)),
+    )
+    # Of this node's broker the ledger itself is newer than what was published of it.
+    behind = {hop.stage: hop for hop in published if hop.node == here}
+    own = [stage for stage in _STAGES[1:] if stage in behind or stage in stages]
+    return [
+        *(_count(hop.node, hop.stage, sent, hop) for hop in elsewhere),
+        _count(here, Stage.BROKER, sent, row),
+        *(_count(here, stage, sent, behind.get(stage)) for stage in own),
+    ]
+
+
+def _prove(
+    here: str, source: Source, sent: int, row: LedgerRow | None, hops: list[HopCount], expired: int
 ) -> StreamProof:
-    sent = max(accepted, row.highest if row else 0)
-    on_the_way = sorted(elsewhere, key=lambda hop: _way(source, hop))
-    own = _count(here, Stage.BROKER, sent, row)
-    hops = [*(_count(hop.node, hop.stage, sent, hop) for hop in on_the_way), own]
+    (own,) = (hop for hop in hops if hop.node == here and hop.stage is Stage.BROKER)
     # A number that was lost is missing at every hop after that: it is one number all the same.
     worst = max(reversed(hops), key=lambda hop: hop.missing)
     return StreamProof(
@@ -118,17 +139,12 @@ def _prove(
         under_way=own.under_way,
         duplicated=own.duplicated,
         out_of_order=own.out_of_order,
-        expired=expired.get(source, 0),
+        expired=expired,
         gaps=worst.gaps,
         rate_per_s=_rate_per_s([row] if row else []),
         last_origin_us=row.last_origin_us if row else 0,
         hops=hops,
     )
-
-
-def _way(source: Source, hop: HopRow) -> tuple[bool, str, int]:
-    """Where a hop stands on the way of a source: first its own site, and there the broker."""
-    return hop.node != source.site, hop.node, _STAGES.index(hop.stage)
 
 
 def _count(node: str, stage: Stage, sent: int, row: LedgerRow | None) -> HopCount:

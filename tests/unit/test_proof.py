@@ -64,8 +64,8 @@ def test_the_newest_version_of_a_row_counts_in_any_order() -> None:
     assert compare(HERE, [], [row(5), row(9)]).received == 9
 
 
-def hop(received: int, node: str = "oslo", **fields: Any) -> HopRow:
-    return HopRow(**row(received, **fields).model_dump(), node=node, stage=Stage.BROKER)
+def hop(received: int, node: str = "oslo", stage: Stage = Stage.BROKER, **fields: Any) -> HopRow:
+    return HopRow(**row(received, **fields).model_dump(), node=node, stage=stage)
 
 
 def test_hops_stand_in_the_order_of_the_way() -> None:
@@ -97,3 +97,33 @@ def test_what_was_counted_here_is_not_taken_from_what_was_published() -> None:
 
 def test_a_count_of_a_source_that_nobody_sent_or_received_is_no_stream() -> None:
     assert compare(HERE, [], [], [hop(3)]).streams == []
+
+
+def test_stages_behind_a_broker_follow_it() -> None:
+    at_site = [hop(9, stage=Stage.LAKE), hop(10)]
+    here = [hop(7, node=HERE, stage=Stage.POSTGRES), hop(8, node=HERE, stage=Stage.LAKE)]
+    proof = compare(HERE, [mark(10)], [row(10)], [*here, *at_site])
+    counts = [(each.node, each.stage, each.received) for each in proof.streams[0].hops]
+    assert counts == [
+        ("oslo", Stage.BROKER, 10),
+        ("oslo", Stage.LAKE, 9),
+        (HERE, Stage.BROKER, 10),
+        (HERE, Stage.LAKE, 8),
+        (HERE, Stage.POSTGRES, 7),
+    ]
+
+
+def test_the_proof_does_not_hold_while_a_stage_here_has_not_all() -> None:
+    behind = compare(HERE, [mark(10)], [row(10)], [hop(7, node=HERE, stage=Stage.LAKE)])
+    assert (behind.holds, behind.under_way, behind.streams[0].hops[-1].under_way) == (False, 0, 3)
+    assert compare(HERE, [mark(10)], [row(10)], [hop(10, node=HERE, stage=Stage.LAKE)]).holds
+
+
+def test_a_stage_elsewhere_may_be_behind() -> None:
+    assert compare(HERE, [mark(10)], [row(10)], [hop(10), hop(7, stage=Stage.LAKE)]).holds
+
+
+def test_a_stage_that_has_said_nothing_has_everything_before_it() -> None:
+    proof = compare(HERE, [mark(10)], [row(10)], stages=[Stage.LAKE])
+    last = proof.streams[0].hops[-1]
+    assert (last.stage, last.received, last.under_way, proof.holds) == (Stage.LAKE, 0, 10, False)

@@ -58,8 +58,10 @@ export function Streams({ streams, nowMs }: Props) {
 
 /** A column for every place on the streams' way. Of many sites each has its own, and they share one. */
 function hopColumns(streams: StreamState[]): Column<StreamState>[] {
-  const titles = new Set(streams.flatMap((stream) => stream.hops.map((hop) => titleOf(stream, hop))));
-  return [...titles].sort(siteFirst).map((title) => ({
+  // The longest way has all hops in their order.
+  const byWay = [...streams].sort((one, other) => other.hops.length - one.hops.length);
+  const titles = new Set(byWay.flatMap((stream) => stream.hops.map((hop) => titleOf(stream, hop))));
+  return [...titles].map((title) => ({
     title,
     cell: (stream) => {
       const hop = stream.hops.find((candidate) => titleOf(stream, candidate) === title);
@@ -69,15 +71,11 @@ function hopColumns(streams: StreamState[]): Column<StreamState>[] {
   }));
 }
 
-const AT_ITS_SITE = "At its site";
-
 function titleOf(stream: StreamState, hop: HopTotal): string {
   const here = stream.hops.at(-1)?.node;
-  return hop.node === stream.site && hop.node !== here ? AT_ITS_SITE : `At ${hop.node}`;
-}
-
-function siteFirst(one: string, other: string): number {
-  return Number(other === AT_ITS_SITE) - Number(one === AT_ITS_SITE) || one.localeCompare(other, "en");
+  const place = hop.node === stream.site && hop.node !== here ? "at its site" : `at ${hop.node}`;
+  const title = hop.stage === "broker" ? place : `${hop.stage} ${place}`;
+  return title.charAt(0).toUpperCase() + title.slice(1);
 }
 
 function Missing({ stream }: { stream: StreamState }) {

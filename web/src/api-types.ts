@@ -604,7 +604,7 @@ export interface components {
          * @description Where in a node something is counted, in the order of a record's way.
          * @enum {string}
          */
-        Stage: "broker";
+        Stage: "broker" | "lake" | "postgres";
         /**
          * State
          * @description What a part is doing; `running` means that it does its job.
@@ -635,7 +635,7 @@ export interface components {
             gateway: string;
             /**
              * Hops
-             * @description In the order of the record's way; this node is the last.
+             * @description In the order of the record's way; the stages of this node are the last.
              */
             hops: components["schemas"]["HopCount"][];
             /** Last Origin Us */
