@@ -89,10 +89,10 @@ def compare(
     sources = sorted(accepted.keys() | newest.keys(), key=lambda source: source.identity)
     streams = []
     for source in sources:
-        row = newest.get(source)
-        sent = max(accepted.get(source, 0), row.highest if row else 0)
-        way = _way(here, source, sent, row, published[source], stages)
-        streams.append(_prove(here, source, sent, row, way, (expired or {}).get(source, 0)))
+        known = newest.get(source)
+        sent = max(accepted.get(source, 0), known.highest if known else 0)
+        way = _way(here, source, sent, known, published[source], stages)
+        streams.append(_prove(here, source, sent, known, way, (expired or {}).get(source, 0)))
     sums = {name: sum(getattr(stream, name) for stream in streams) for name in SUMS}
     waiting = any(hop.under_way for stream in streams for hop in stream.hops if hop.node == here)
     holds = not sums["missing"] and not waiting
