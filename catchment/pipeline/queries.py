@@ -9,6 +9,6 @@ QUERIES = (
         name="ledger",
         reads=(Kind.RECORDS,),
         writes=(Kind.LEDGER, Kind.DEADLETTER),
-        build=ledger,
+        build=lambda records, *_: ledger(records),
     ),
 )

@@ -9,26 +9,41 @@ from pyspark.sql.streaming.query import StreamingQuery
 from catchment.config import Config
 from catchment.kafka.clients import spark_options
 from catchment.kafka.parties import Party
+from catchment.pipeline.control import Declarations, read_declarations
 from catchment.records import Kind
+
+Build = Callable[[DataFrame, Config, Declarations], DataFrame]
 
 
 @dataclass(frozen=True)
 class Query:
-    """A continuous query: `build` turns Kafka's columns into rows of topic, key, value and headers."""
+    """A continuous query: `build` turns Kafka's columns into rows of topic, key, value and headers.
+
+    `declarations` and `declarations_by_key` are compacted topics whose entries come among the rows, for all
+    shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control.
+    """
 
     name: str
     reads: tuple[Kind, ...]
     writes: tuple[Kind, ...]
-    build: Callable[[DataFrame], DataFrame]
+    build: Build
+    declarations: tuple[Kind, ...] = ()
+    declarations_by_key: tuple[Kind, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[Kind, ...]:
+        """All that it reads, data and declarations."""
+        return *self.reads, *self.declarations, *self.declarations_by_key
 
 
 def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
     """Starts a query in real-time mode from its last checkpoint, or from the beginning of its inputs."""
     options = spark_options(config, Party.PIPELINE)
+    declared = read_declarations(config, query.declarations, query.declarations_by_key)
     records = (
         spark.readStream.format("kafka")
         .options(**options)
-        .option("subscribe", ",".join(kind.topic for kind in query.reads))
+        .option("subscribe", ",".join(kind.topic for kind in query.inputs))
         .option("startingOffsets", "earliest")
         .option("includeHeaders", "true")
         # What a relay has not committed does not count: it may come again.
@@ -40,7 +55,7 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .load()
     )
     started: StreamingQuery = (
-        query.build(records)
+        query.build(records, config, declared)
         .writeStream.format("kafka")
         .options(**options)
         .option("kafka.compression.type", "lz4")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
+from catchment.errors import CatchmentError
 from catchment.health import State
 
 log = logging.getLogger(__name__)
@@ -66,7 +67,7 @@ class QueryRunner:
         self._started_at = self._busy_at = now
         try:
             self._query = self._start()
-        except PySparkException as error:
+        except (PySparkException, CatchmentError) as error:
             self._schedule_restart(now, _first_line(error))
 
     def _watch(self, query: StreamingQuery, now: float) -> None:

@@ -93,7 +93,7 @@ class Pipeline:
     def _wait_for_topics(self, stopping: threading.Event) -> None:
         """A query cannot start before its topics are there; Kafka may still be on its way."""
         looking = consumer(self._config, Party.PIPELINE)
-        topics = {kind.topic for query in QUERIES for kind in (*query.reads, *query.writes)}
+        topics = {kind.topic for query in QUERIES for kind in (*query.inputs, *query.writes)}
         while not stopping.is_set():
             try:
                 for topic in topics:
@@ -106,7 +106,7 @@ class Pipeline:
     def _slots(self) -> int:
         """A real-time query holds a thread for each partition it reads and each that it shuffles to."""
         topics = planned(self._config)
-        sources = sum(topics[kind].partitions for query in QUERIES for kind in query.reads)
+        sources = sum(topics[kind].partitions for query in QUERIES for kind in query.inputs)
         return sources + len(QUERIES) * self._config.pipeline.shuffle_partitions + SPARE_SLOTS
 
     def _runner(self, query: Query, spark: SparkSession) -> QueryRunner:
