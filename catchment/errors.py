@@ -112,6 +112,14 @@ class InvalidRequest(CatchmentError):
     http_status = 422
 
 
+class InvalidRule(CatchmentError):
+    """A declared rule that cannot be kept."""
+
+    code = "invalid-rule"
+    exit_code = 2
+    http_status = 422
+
+
 class TooManyAttempts(CatchmentError):
     """Too many failed sign-ins from one address."""
 

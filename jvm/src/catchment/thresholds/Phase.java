@@ -1,0 +1,8 @@
+package catchment.thresholds;
+
+/** What an event says of a transgression. */
+public enum Phase {
+    START,
+    LASTING,
+    END
+}
