@@ -49,7 +49,7 @@ def make_config(tmp_path_factory: pytest.TempPathFactory) -> MakeConfig:
     """A factory of configurations that do not get into each other's way."""
 
     def make(**sections: Any) -> Config:
-        broker, controller, gateway, http, api = _free_ports(5)
+        broker, controller, gateway, http, api = free_ports(5)
         values: dict[str, Any] = {
             "data_dir": tmp_path_factory.mktemp("node"),
             "kafka": {"port": broker, "controller_port": controller},
@@ -103,7 +103,8 @@ def _run_broker(config: Config) -> Iterator[Child]:
         child.kill()
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on."""
     found: list[int] = []
     while len(found) < count:
         port = random.choice(PORTS)

@@ -19,7 +19,7 @@ def event(phase: Phase = Phase.START, sequence: int = 1, **fields: Any) -> Event
         "subject": "TemperatureData",
         "field": "temperature",
         "unit": "C",
-        "timestamp": NOON_MS,
+        "timestamp": NOON_MS + sequence,
         "temperature_threshold": 80.0,
         "hysteresis": 2.0,
         "latest": 83.1,
@@ -27,7 +27,7 @@ def event(phase: Phase = Phase.START, sequence: int = 1, **fields: Any) -> Event
         "max_transgression": 4.25,
         "exceeded_for_ms": 0,
         "first_ms": NOON_MS,
-        "last_ms": NOON_MS + sequence,
+        "last_ms": NOON_MS,
         "count": 1,
     }
     return Event.model_validate({**usual, "phase": phase, "sequence": sequence, **fields})

@@ -12,10 +12,10 @@ from catchment.alerts.model import AlertState, Event, Phase, Standing
 
 def advance(standing: Standing | None, event: Event) -> tuple[Standing, AlertState | None]:
     """What stands after an event, and the change of state that it means, if any."""
-    before = standing or Standing(key=event.key, sequence=0, last_ms=-1)
-    if event.sequence <= before.sequence and event.last_ms <= before.last_ms:
+    before = standing or Standing(key=event.key, sequence=0, at_ms=0)
+    if event.sequence <= before.sequence and event.timestamp <= before.at_ms:
         return before, None
-    after = before.model_copy(update={"sequence": event.sequence, "last_ms": event.last_ms})
+    after = before.model_copy(update={"sequence": event.sequence, "at_ms": event.timestamp})
     if before.is_open == (event.phase is not Phase.END):
         return after, None
     after = after.model_copy(update={"changes": before.changes + 1})

@@ -119,7 +119,7 @@ class Delivery(BaseModel, frozen=True):
     at_ms: int
     error: str = ""
     in_doubt: bool = Field(
-        False, description="An earlier attempt was cut off by a crash: it may have arrived as well."
+        False, description="Whether an earlier attempt, or this one if it failed, may have arrived."
     )
 
     @property
@@ -131,8 +131,8 @@ class Standing(BaseModel, frozen=True):
     """What has been made of the events of one sensor and rule so far."""
 
     key: str
-    sequence: int
-    last_ms: int
+    sequence: int = Field(description="Number of the newest event.")
+    at_ms: int = Field(description="Time of the reading that caused it.")
     changes: int = Field(0, description="Alerts so far: odd while one is open.")
     first_ms: int = Field(0, description="Beginning of the newest alert.")
     channels: list[str] = Field(default_factory=list, description="Who was told of the newest alert.")
@@ -153,5 +153,7 @@ class ChannelState(BaseModel, frozen=True):
 
     channel: str
     next_offset: int
-    sending: bool = Field(False, description="A request for the alert at that offset is under way.")
+    in_doubt: bool = Field(
+        False, description="A request for the alert at that offset was begun, and may have arrived."
+    )
     attempts: int = Field(0, description="Of the alert at that offset, so far.")

@@ -8,7 +8,7 @@ from catchment.alerts.template import fill
 
 DEFAULT = {
     AlertState.RAISED: "$sensor ($place): $what since $since; now $value, $statistics.",
-    AlertState.CLEARED: "$sensor ($place): $what, after $duration; now $value, $statistics.",
+    AlertState.CLEARED: "$sensor ($place): $what, after $duration; $statistics.",
 }
 TEST = "This is a test of the channel $channel by Catchment at $site. Nothing has happened."
 
@@ -28,7 +28,7 @@ class Subject:
     location: str | None = None
 
 
-def sentence(event: Event, state: AlertState, subject: Subject, template: str | None = None) -> str:
+def sentence(event: Event, state: AlertState, subject: Subject, template: str = "") -> str:
     """What people are told, in the rule's words or in ours."""
     return fill(template or DEFAULT[state], facts(event, state, subject))
 

@@ -25,7 +25,7 @@ NAMES = {
     "node": "the site name of the node whose rule it is",
     "field": "the field that the rule watches",
     "threshold": "the threshold, with its unit",
-    "value": "the latest value, with its unit",
+    "value": "the newest value beyond the threshold, with its unit",
     "average": "the average since it began, with its unit",
     "peak": "the value furthest beyond the threshold, with its unit",
     "statistics": "average and peak: `average 84.2 °C, maximum 90.1 °C`, below a threshold `minimum`",

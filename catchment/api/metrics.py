@@ -19,7 +19,7 @@ from catchment.security.tokens import Scope
 
 router = APIRouter(tags=["metrics"])
 
-OTHER_PARTS = ("node", "gateway", "relay", "pipeline")
+OTHER_PARTS = ("node", "gateway", "relay", "pipeline", "notify")
 
 
 class Merged(Collector):

@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from catchment import __version__
 from catchment.cli import (
+    alerts,
     bench,
     centre,
     configuration,
@@ -16,6 +17,7 @@ from catchment.cli import (
     consumer,
     gateway,
     node,
+    notify,
     pipeline,
     provider,
     relay,
@@ -65,11 +67,13 @@ app.add_typer(provider.app, name="provider")
 app.add_typer(consumer.app, name="consumer")
 app.add_typer(token.app, name="token")
 app.add_typer(simulate.app, name="simulate")
+app.add_typer(alerts.app, name="alerts")
 app.add_typer(bench.app, name="bench")
 app.add_typer(gateway.app, name="gateway")
 consume.add_to(app)
 relay.add_to(app)
 pipeline.add_to(app)
+notify.add_to(app)
 serve.add_to(app)
 verify.add_to(app)
 

@@ -23,6 +23,7 @@ def parts_of(config: Config, demonstration: bool = False) -> list[Part]:
         parts.append(_own(config, "relay", ["relay"], stop_rank=0))
     # Spark takes as long to start as the broker: the pipeline waits for Kafka by itself.
     parts.append(_own(config, "pipeline", ["pipeline"], stop_rank=1, waits_for=()))
+    parts.append(_own(config, "notify", ["notify"], stop_rank=2))
     parts.append(_own(config, "api", ["serve"], stop_rank=2))
     if demonstration and config.role is not Role.CENTRE:
         parts.append(_demonstration())

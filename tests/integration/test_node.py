@@ -12,7 +12,7 @@ from tests.conftest import MakeConfig
 from tests.running_node import alive, running_node
 
 STOP_TIMEOUT_S = 15.0
-NEEDED = ["broker", "gateway", "relay", "pipeline", "query:ledger", "api"]
+NEEDED = ["broker", "gateway", "relay", "pipeline", "query:ledger", "notify", "api"]
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -30,7 +30,7 @@ def story(lasting: list[int], ended: bool = True) -> list[Event]:
     if not ended:
         phases = phases[:-1]
     return [
-        event(phase, sequence, first_ms=1000 * number, last_ms=1000 * number + sequence)
+        event(phase, sequence, first_ms=1000 * number, timestamp=1000 * number + sequence)
         for sequence, (number, phase) in enumerate(phases, 1)
     ]
 
@@ -78,7 +78,7 @@ def test_going_on_from_what_was_kept_is_the_same_as_never_having_stopped(
     assert before + after == fold(events)[1]
 
 
-@given(st.lists(st.builds(event, st.sampled_from(Phase), st.integers(1, 9), last_ms=st.integers(0, 9))))
+@given(st.lists(st.builds(event, st.sampled_from(Phase), st.integers(1, 9), timestamp=st.integers(0, 9))))
 def test_raised_and_cleared_alternate_whatever_comes(events: list[Event]) -> None:
     standing, changes = fold(events)
     states = [state for _, state in changes]
@@ -100,7 +100,9 @@ def test_when_the_numbering_begins_anew_old_events_are_known_by_their_time() -> 
     """The pipeline's state was lost: it counts from 1 again, first through what is long over."""
     standing, _ = fold(story([0, 0]))
     again = story([0])
-    later = [event(each.phase, each.sequence + 2, first_ms=9000, last_ms=9000) for each in again]
+    later = [
+        event(each.phase, each.sequence + 2, first_ms=9000, timestamp=9000 + each.sequence) for each in again
+    ]
     numbered_low = [each.model_copy(update={"sequence": each.sequence - 2}) for each in later]
     assert fold(again, standing)[1] == []
     assert fold([numbered_low[0], numbered_low[1]], standing)[1][0] == (

@@ -148,7 +148,7 @@ def _listed(kinds: tuple[Kind, ...]) -> str:
 
 
 def test_metrics_in_the_manual_and_in_the_code_are_the_same() -> None:
-    name = re.compile(r"\bcatchment_(?:part|gateway|relay|query|api)_[a-z_]+")
+    name = re.compile(r"\bcatchment_(?:part|gateway|relay|query|notify|api)_[a-z_]+")
     quoted = re.compile(f'"({name.pattern})"')
     sources = [file.read_text(encoding="utf-8") for file in (ROOT / "catchment").rglob("*.py")]
     in_code = {found for source in sources for found in quoted.findall(source)}

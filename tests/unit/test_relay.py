@@ -219,9 +219,9 @@ def test_states_are_the_relays_word_and_without_it_the_registers(
 @pytest.mark.parametrize(
     ("role", "names"),
     [
-        (Role.SITE, ["broker", "gateway", "pipeline", "api"]),
-        (Role.CENTRE, ["broker", "relay", "pipeline", "api"]),
-        (Role.BOTH, ["broker", "gateway", "relay", "pipeline", "api"]),
+        (Role.SITE, ["broker", "gateway", "pipeline", "notify", "api"]),
+        (Role.CENTRE, ["broker", "relay", "pipeline", "notify", "api"]),
+        (Role.BOTH, ["broker", "gateway", "relay", "pipeline", "notify", "api"]),
     ],
 )
 def test_the_relay_is_at_the_centre(make_config: MakeConfig, role: Role, names: list[str]) -> None:

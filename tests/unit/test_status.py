@@ -116,19 +116,20 @@ def test_a_terminal_that_went_away_does_no_harm(
 @pytest.mark.parametrize(
     ("values", "names"),
     [
-        ({}, ["broker", "gateway", "relay", "pipeline", "api", "demonstration"]),
-        ({"role": "centre"}, ["broker", "relay", "pipeline", "api"]),
+        ({}, ["broker", "gateway", "relay", "pipeline", "notify", "api", "demonstration"]),
+        ({"role": "centre"}, ["broker", "relay", "pipeline", "notify", "api"]),
     ],
 )
 def test_a_role_has_its_parts(make_config: MakeConfig, values: dict[str, Any], names: list[str]) -> None:
     parts = parts_of(make_config(**values), demonstration=True)
     assert [part.name for part in parts] == names
-    assert [part.name for part in sorted(parts, key=lambda part: part.stop_rank)][-3:] == [
+    assert [part.name for part in sorted(parts, key=lambda part: part.stop_rank)][-4:] == [
         "pipeline",
+        "notify",
         "api",
         "broker",
     ]
-    assert [part.name for part in parts if not part.needed] == names[5:]
+    assert [part.name for part in parts if not part.needed] == names[6:]
 
 
 def test_an_existing_cluster_is_asked_and_not_started(config: Config, make_config: MakeConfig) -> None:
