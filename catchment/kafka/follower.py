@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -114,3 +115,11 @@ def _reached(message: Message) -> int:
     """The offset up to which all has been read: the end is told by its own offset."""
     offset = message.offset()
     return -1 if offset is None else offset + (message.error() is None)
+
+
+def by_topic(messages: Iterable[Message]) -> dict[str, list[Message]]:
+    """The messages of a batch, parted by the topic that they came from."""
+    parted: dict[str, list[Message]] = defaultdict(list)
+    for message in messages:
+        parted[message.topic() or ""].append(message)
+    return parted

@@ -12,7 +12,7 @@ from catchment.config import Config
 from catchment.errors import BrokerUnavailable
 from catchment.kafka.clients import producer
 from catchment.kafka.failures import explain
-from catchment.kafka.follower import TopicFollower, log
+from catchment.kafka.follower import TopicFollower, by_topic, log
 from catchment.kafka.parties import Party
 from catchment.records import Kind
 
@@ -142,8 +142,5 @@ class Tables:
         return self._producer
 
     def _take(self, messages: Iterable[Message]) -> None:
-        by_topic: dict[str, list[Message]] = defaultdict(list)
-        for message in messages:
-            by_topic[message.topic() or ""].append(message)
-        for topic, those in by_topic.items():
+        for topic, those in by_topic(messages).items():
             self._tables[topic].take(those)

@@ -113,15 +113,16 @@ def ensure_topics(config: Config) -> list[str]:
     The number of copies of a topic that exists already is left as it is.
     """
     client = admin(config)
-    present = _partition_counts(client)
-    changes = []
-    for kind, spec in planned(config).items():
-        if kind.topic not in present:
-            changes.append(_create(client, kind, spec, config.kafka.replication_factor))
-            continue
+    present, wanted = _partition_counts(client), planned(config)
+    missing = {kind: spec for kind, spec in wanted.items() if kind.topic not in present}
+    there = {kind: spec for kind, spec in wanted.items() if kind not in missing}
+    changes = _create(client, missing, config.kafka.replication_factor)
+    for kind, spec in there.items():
         changes += _grow(client, kind, spec, present[kind.topic])
-        changes += _alter(client, kind, spec.settings(config.kafka.replication_factor))
-    _wait_until_visible(client, planned(config))
+    changes += _alter(
+        client, {kind: spec.settings(config.kafka.replication_factor) for kind, spec in there.items()}
+    )
+    _wait_until_visible(client, wanted)
     return changes
 
 
@@ -133,11 +134,16 @@ def _partition_counts(client: AdminClient) -> dict[str, int]:
     return {name: len(description.partitions) for name, description in topics.items()}
 
 
-def _create(client: AdminClient, kind: Kind, spec: TopicSpec, replication_factor: int) -> str:
-    settings = spec.settings(replication_factor)
-    topic = NewTopic(kind.topic, spec.partitions, replication_factor, config=settings)
-    outcome(f"Creating {kind.topic}", client.create_topics([topic])[kind.topic])
-    return f"created {kind.topic} with {spec.partitions} partitions"
+def _create(client: AdminClient, missing: dict[Kind, TopicSpec], replication_factor: int) -> list[str]:
+    if not missing:
+        return []
+    topics = [
+        NewTopic(kind.topic, spec.partitions, replication_factor, config=spec.settings(replication_factor))
+        for kind, spec in missing.items()
+    ]
+    for topic, created in client.create_topics(topics).items():
+        outcome(f"Creating {topic}", created)
+    return [f"created {kind.topic} with {spec.partitions} partitions" for kind, spec in missing.items()]
 
 
 def _grow(client: AdminClient, kind: Kind, spec: TopicSpec, present: int) -> list[str]:
@@ -153,19 +159,27 @@ def _grow(client: AdminClient, kind: Kind, spec: TopicSpec, present: int) -> lis
     return [f"{kind.topic}: partitions {present} → {spec.partitions}"]
 
 
-def _alter(client: AdminClient, kind: Kind, wanted: dict[str, str]) -> list[str]:
-    resource = ConfigResource(ResourceType.TOPIC, kind.topic)
-    present = outcome(f"Reading the settings of {kind.topic}", client.describe_configs([resource])[resource])
-    differing = {name: value for name, value in wanted.items() if present[name].value != value}
-    if not differing:
-        return []
+def _alter(client: AdminClient, wanted: dict[Kind, dict[str, str]]) -> list[str]:
+    resources = {kind: ConfigResource(ResourceType.TOPIC, kind.topic) for kind in wanted}
+    described = client.describe_configs(list(resources.values())) if resources else {}
+    changes = []
+    for kind, settings in wanted.items():
+        present = outcome(f"Reading the settings of {kind.topic}", described[resources[kind]])
+        differing = {name: value for name, value in settings.items() if present[name].value != value}
+        _set(client, kind, differing)
+        changes += [f"{kind.topic}: {name} {present[name].value} → {differing[name]}" for name in differing]
+    return changes
+
+
+def _set(client: AdminClient, kind: Kind, settings: dict[str, str]) -> None:
+    if not settings:
+        return
     entries = [
         ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-        for name, value in differing.items()
+        for name, value in settings.items()
     ]
     change = ConfigResource(ResourceType.TOPIC, kind.topic, incremental_configs=entries)
     outcome(f"Altering {kind.topic}", client.incremental_alter_configs([change])[change])
-    return [f"{kind.topic}: {name} {present[name].value} → {value}" for name, value in differing.items()]
 
 
 def _wait_until_visible(client: AdminClient, wanted: dict[Kind, TopicSpec]) -> None:
