@@ -10,7 +10,7 @@ UV_VERSION := $(shell sed -n 's/.*"uv==\([0-9.]*\)".*/\1/p' pyproject.toml)
 # The system's certificates, so that a company's proxy works as it does for everything else.
 export UV_SYSTEM_CERTS := 1
 
-.PHONY: help setup up down test test-fast check format docs lock clean
+.PHONY: help setup up down test test-fast faults check format docs lock clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -38,10 +38,16 @@ test: setup ## Run every test
 	@scripts/require chromium chromium
 	@scripts/require mosquitto mosquitto
 	@scripts/require mosquitto_pub mosquitto-clients
+	@scripts/require-for-faults
 	@$(BIN)/pytest
 
 test-fast: setup ## Run the tests that need no broker, Spark or browser
 	@$(BIN)/pytest -m "not slow"
+
+faults: setup ## Try every fault at length, and write docs/faults.md (about 15 minutes; needs root)
+	@scripts/require-for-faults
+	@$(BIN)/pytest tests/faults --full
+	@$(BIN)/python -m tests.faults.page --write
 
 check: setup ## Lint and type-check; the Java operators were compiled with every warning an error
 	@$(BIN)/ruff check .

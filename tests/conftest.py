@@ -31,6 +31,10 @@ class MakeConfig(Protocol):
 RunBroker = Callable[[Config], AbstractContextManager[Child]]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="try every fault at length, as `make faults` does")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Orders the tests by folder, and marks as slow what needs the shared broker or is no unit test."""
     items.sort(key=lambda item: FOLDERS.index(_folder_of(item)))

@@ -28,6 +28,7 @@ def lines(
     providers: Annotated[int, typer.Option(min=1, max=10_000, help="Number of providers.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed gives the same lines.")] = 1,
     line_bytes: Annotated[int, typer.Option("--bytes", min=13, help="Length of a line.")] = 100,
+    name: Annotated[str, typer.Option(help="The providers are NAME-1, NAME-2 and so on.")] = "sim",
     as_json: AsJson = False,
 ) -> None:
     """Sends numbered lines of text to the gateway over TLS."""
@@ -35,7 +36,7 @@ def lines(
 
     from catchment.simulate.lines import Load, send
 
-    load = Load(providers=providers, count=count, rate=rate, line_bytes=line_bytes, seed=seed)
+    load = Load(providers=providers, count=count, rate=rate, line_bytes=line_bytes, seed=seed, name=name)
     config = configuration(context)
     sent = 0
     columns = (TextColumn("lines"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

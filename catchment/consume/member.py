@@ -1,7 +1,7 @@
 """A member of a consumer group: partitions are spread over the members, and each stays in order.
 
 Records in a take that belong to partitions which went to somebody else meanwhile are dropped: they come
-again over there. What fails, and what happens then:
+again over there. Dropped is also what this member has handed on before. What fails, and what happens then:
 - The handler is too slow: librdkafka leaves the group after `ack_timeout_s`, the partitions go to others,
   and what this member acknowledges afterwards is refused.
 - Kafka is away: librdkafka waits for it; acknowledgements are kept and repeated.
@@ -15,7 +15,8 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from catchment.config.consume import ConsumeSettings, Start
-from catchment.consume.source import POLL_S, SESSION_TIMEOUT_S, Batch, GroupLost, is_record
+from catchment.consume.memory import HandedOn
+from catchment.consume.source import POLL_S, Batch, GroupLost, is_record
 from catchment.kafka.clients import REQUEST_TIMEOUT_S
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,7 @@ class Member:
         self._settings = settings
         self._done: dict[Place, int] = {}
         self._done_records = 0
+        self._handed_on = HandedOn()
         self._acknowledged_s = time.monotonic()
         self._early: list[Message] = []
         self._gone: set[Place] = set()
@@ -55,9 +57,11 @@ class Member:
         self._early = []
         self._check_membership()
         records = self._ours([message for message in polled if is_record(message)])
-        if not records:
+        new = self._handed_on.new(records)
+        if not new:
+            self._note_done(records)
             self._acknowledge_if_due()
-        return records
+        return new
 
     def join(self) -> None:
         """Works towards membership; records that come already are kept for the first take."""
@@ -72,9 +76,8 @@ class Member:
         return self._ours(batch)
 
     def done(self, batch: Batch) -> None:
-        for message in batch:
-            self._done[_place(message)] = (message.offset() or 0) + 1
-        self._done_records += len(batch)
+        self._handed_on.note(batch)
+        self._note_done(batch)
         self._acknowledge_if_due()
 
     def acknowledge(self) -> None:
@@ -96,6 +99,11 @@ class Member:
     def close(self) -> None:
         self.acknowledge()
         self._consumer.close()
+
+    def _note_done(self, batch: Batch) -> None:
+        for message in batch:
+            self._done[_place(message)] = (message.offset() or 0) + 1
+        self._done_records += len(batch)
 
     def _acknowledge_if_due(self) -> None:
         waited_ms = (time.monotonic() - self._acknowledged_s) * 1000
@@ -124,6 +132,8 @@ class Member:
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if self._settings.start is Start.LATEST:
             _settle_at_the_end(consumer, partitions)
+        for each in partitions:
+            self._handed_on.doubt(each.partition)
         consumer.incremental_assign(partitions)
 
     def _on_revoke(self, _: Consumer, partitions: list[TopicPartition]) -> None:
@@ -159,7 +169,7 @@ def _place(message: Message) -> Place:
 def _group_settings(settings: ConsumeSettings) -> dict[str, Any]:
     return {
         "partition.assignment.strategy": "cooperative-sticky",
-        "session.timeout.ms": int(SESSION_TIMEOUT_S * 1000),
+        "session.timeout.ms": int(settings.session_timeout_s * 1000),
         # Members hear of a change of the group by their heartbeats.
         "heartbeat.interval.ms": 1000,
         "max.poll.interval.ms": int(settings.ack_timeout_s * 1000),

@@ -6,14 +6,13 @@ from typing import Protocol
 
 from confluent_kafka import KafkaError, Message
 
-from catchment.errors import CatchmentError
+from catchment.errors import CatchmentError, InvalidRecord
 from catchment.kafka.failures import explain
+from catchment.records import STAMP_HEADER, Stamp
 
 log = logging.getLogger(__name__)
 
 POLL_S = 0.2
-# A member that is silent for so long is dead: the least that Kafka takes.
-SESSION_TIMEOUT_S = 6.0
 
 Batch = Sequence[Message]
 Handler = Callable[[Batch], None]
@@ -73,3 +72,12 @@ def is_record(message: Message) -> bool:
         raise failure
     log.warning("consuming goes on after: %s", error)
     return False
+
+
+def stamp_of(message: Message) -> Stamp | None:
+    """The stamp of a record, if it has one that can be read."""
+    header = dict(message.headers() or []).get(STAMP_HEADER)
+    try:
+        return Stamp.decode(header) if isinstance(header, bytes) else None
+    except InvalidRecord:
+        return None

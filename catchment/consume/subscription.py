@@ -54,9 +54,8 @@ class Subscription:
 
     def _first_source(self) -> Source | None:
         if self._settings.mode.one_at_a_time:
-            return Admission(self._sign_in, self._group, self._stopping).wait(
-                self._settings.mode, self._member
-            )
+            door = Admission(self._sign_in, self._group, self._settings, self._stopping)
+            return door.wait(self._member)
         if self._settings.mode is Mode.SHARED:
             prepare_share_group(self._sign_in, self._group, self._settings)
         return self._source()

@@ -251,7 +251,11 @@ class Forwarder:
             self._must_look_up = True
             return
         offsets = {place.partition: place.offset + 1 for place in newest.values()}
-        self._spool.release(safe[-1].placed.end, [sent.placed.batch for sent in safe], offsets)
+        try:
+            self._spool.release(safe[-1].placed.end, [sent.placed.batch for sent in safe], offsets)
+        except OSError as error:
+            log.warning("what is safe in Kafka stays in the spool: %s", error.strerror)
+            return
         for _ in safe:
             self._confirmed.popleft()
 
@@ -262,8 +266,8 @@ class Forwarder:
             self._producer.purge()
         try:
             self._held = self._readback.held(self._spool)
-        except KafkaException as error:
-            log.warning("Kafka does not say yet what it has: %s", error)
+        except (KafkaException, OSError) as error:
+            log.warning("it is not known yet what Kafka has: %s", error)
             return False
         self._producer = producer(
             self._config,

@@ -24,6 +24,7 @@ from catchment.kafka.parties import Party
 from catchment.security.authority import Identity
 
 REQUEST_TIMEOUT_S = 10.0
+ANSWER_TIMEOUT_S = 8.0
 # The longest line that a gateway may be set to take, with headers and the frame of a batch.
 MAX_RECORD_BYTES = 10_000_000 + 65_536
 
@@ -68,6 +69,10 @@ def connection(servers: str, identity: Identity, client_id: str) -> dict[str, An
         # A broker that is back is found within about a second.
         "reconnect.backoff.ms": 50,
         "reconnect.backoff.max.ms": 1000,
+        "socket.connection.setup.timeout.ms": 5000,
+        # A connection that was cut without a word looks well for a quarter of an hour, and the system tries
+        # it ever more seldom. What is not answered for so long is sent again over a new one.
+        "socket.timeout.ms": round(ANSWER_TIMEOUT_S * 1000),
         "log.connection.close": False,
         "logger": _log,
     }

@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from catchment.config import Config
 from catchment.errors import BrokerUnavailable
-from catchment.kafka.clients import REQUEST_TIMEOUT_S, client_settings, consumer, producer
+from catchment.kafka.clients import ANSWER_TIMEOUT_S, REQUEST_TIMEOUT_S, client_settings, consumer, producer
 from catchment.kafka.failures import explain, outcome
 from catchment.kafka.parties import Party
 from catchment.kafka.relaying import TRANSACTION_PREFIX
@@ -37,6 +37,7 @@ class Target:
             transactional_id=f"{TRANSACTION_PREFIX}{site}",
             transaction_timeout_ms=timeout_ms,
             message_timeout_ms=timeout_ms,
+            socket_timeout_ms=round(min(config.relay.transaction_timeout_s, ANSWER_TIMEOUT_S) * 1000),
             compression_type=_COMPRESSION,
             queue_buffering_max_messages=2 * config.relay.batch_records + 10_000,
             queue_buffering_max_kbytes=2**31 - 1,

@@ -28,6 +28,7 @@ class Load:
     rate: float
     line_bytes: int
     seed: int
+    name: str = "sim"
 
     def share(self, provider: int) -> int | None:
         """How many lines fall to a provider; none means without end."""
@@ -56,7 +57,7 @@ def register(config: Config, load: Load) -> list[Identity]:
     """Identities for the simulated providers, registered like any other."""
     authority = Authority(config.paths.identities, config.hostnames)
     providers = Providers(config.paths.providers)
-    return [providers.add(f"sim-{number}", authority) for number in range(1, load.providers + 1)]
+    return [providers.add(f"{load.name}-{number}", authority) for number in range(1, load.providers + 1)]
 
 
 async def send(config: Config, load: Load, stop: asyncio.Event, on_safe: Callable[[int], None]) -> None:

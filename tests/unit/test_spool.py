@@ -13,6 +13,7 @@ from catchment.config.models import SpoolSettings
 from catchment.gateway.spool import Batch, Spool
 from catchment.gateway.spool.format import BadFrameError, decode, encode
 from catchment.gateway.spool.inspection import inspect
+from catchment.gateway.spool.progress import Progress
 from catchment.gateway.spool.segments import SUFFIX, Segments
 
 batches = st.builds(
@@ -184,6 +185,18 @@ def test_a_disk_that_fails_is_waited_for(tmp_path: Path, monkeypatch: pytest.Mon
     asyncio.run(scenario(spool))
     spool.close()
     assert found(tmp_path)[0] == [1]
+
+
+def test_nothing_is_let_go_of_while_that_cannot_be_written_down(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, SpoolSettings())
+    in_the_way = tmp_path / f".progress.json.{os.getpid()}"
+    in_the_way.mkdir()
+    with pytest.raises(OSError, match="Is a directory"):
+        spool.release(5, [Batch("press", spool.epoch, 1, 0, [b"x"])], {0: 7})
+    assert (spool.progress.position, spool.progress.sequences, spool.progress.offsets) == (0, {}, {})
+    in_the_way.rmdir()
+    spool.release(5, [Batch("press", spool.epoch, 1, 0, [b"x"])], {0: 7})
+    assert Progress.load(tmp_path / "progress.json").position == 5
 
 
 def test_a_spool_can_be_looked_at_and_its_damage_is_named(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 from confluent_kafka import Message
 
-from catchment.errors import InvalidRecord
-from catchment.records import STAMP_HEADER, Stamp
+from catchment.consume.source import stamp_of
+from catchment.records import Stamp
 
 ToLine = Callable[[Message], bytes]
 
@@ -36,15 +36,6 @@ def as_mapping(message: Message) -> dict[str, Any]:
         "stamp": _stamp_as_mapping(stamp) if stamp else None,
         **_value_as_mapping(message.value() or b""),
     }
-
-
-def stamp_of(message: Message) -> Stamp | None:
-    """The stamp of a record, if it has one that can be read."""
-    header = dict(message.headers() or []).get(STAMP_HEADER)
-    try:
-        return Stamp.decode(header) if isinstance(header, bytes) else None
-    except InvalidRecord:
-        return None
 
 
 def _stamp_as_mapping(stamp: Stamp) -> dict[str, Any]:

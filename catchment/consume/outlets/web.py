@@ -19,8 +19,8 @@ from confluent_kafka import Message
 
 from catchment.config.consume import ConsumeSettings
 from catchment.consume.outlets.file import append_durably
-from catchment.consume.outlets.lines import as_mapping, json_line, stamp_of
-from catchment.consume.source import Batch, NotAllHandled
+from catchment.consume.outlets.lines import as_mapping, json_line
+from catchment.consume.source import Batch, NotAllHandled, stamp_of
 from catchment.errors import ConfigurationError
 
 TIMEOUT_S = 10.0

@@ -101,7 +101,10 @@ class Spool:
         return _some(self._segments.read(position))
 
     def release(self, position: int, released: list[Batch], offsets: dict[int, int]) -> None:
-        """Lets go of everything before `position`, which is safe downstream."""
+        """Lets go of everything before `position`, which is safe downstream.
+
+        After an OSError, for example because the disk is full, nothing has been let go of.
+        """
         sequences, numbers = dict(self.progress.sequences), dict(self.progress.numbers)
         for batch in released:
             if batch.epoch == self.epoch and not batch.reason:
@@ -110,7 +113,7 @@ class Spool:
                 numbers[batch.stream] = batch.number
         oldest = time.time() - KEYS_KEPT_S
         keys = {key: at for key, at in self.keys.copy().items() if at > oldest}
-        self.progress = self.progress.model_copy(
+        progress = self.progress.model_copy(
             update={
                 "position": position,
                 "sequences": sequences,
@@ -119,7 +122,8 @@ class Spool:
                 "offsets": {**self.progress.offsets, **offsets},
             }
         )
-        self.progress.save(self._file)
+        progress.save(self._file)
+        self.progress = progress
         self._segments.release(position)
 
     def close(self) -> None:
