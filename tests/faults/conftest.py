@@ -54,9 +54,9 @@ class Begin(Protocol):
 
 
 class Conclude(Protocol):
-    """Judges a trial: nothing lost, nothing twice, nothing out of order."""
+    """Judges a trial, after some more lines have come: nothing lost, nothing twice, nothing out of order."""
 
-    def __call__(self, trial: Trial, number: int, fault: str, done: str) -> None: ...
+    def __call__(self, trial: Trial, number: int, fault: str, done: str, *, flowing: bool = True) -> None: ...
 
 
 @pytest.fixture(scope="session")
@@ -159,11 +159,11 @@ def begin(site: Site, scale: Scale) -> Iterator[Begin]:
         def start(name: str, far_end: FarEnd, *, flowing: bool = True) -> Trial:
             for machine in (site.broker, site.gateway):
                 machine.wait_until_ready()
-            sending = Sending(site.gateway, site.devices, name, scale.rate, scale.count)
+            sending = Sending(site.gateway, site.devices, name, scale.rate)
             stack.callback(sending.close)
-            trial = Trial(sending, far_end)
+            trial = Trial(sending, far_end, scale)
             if flowing:
-                trial.wait_until_flowing()
+                trial.let_flow()
             return trial
 
         yield start
@@ -171,7 +171,9 @@ def begin(site: Site, scale: Scale) -> Iterator[Begin]:
 
 @pytest.fixture
 def conclude(request: pytest.FixtureRequest) -> Conclude:
-    def judge(trial: Trial, number: int, fault: str, done: str) -> None:
+    def judge(trial: Trial, number: int, fault: str, done: str, *, flowing: bool = True) -> None:
+        if flowing:
+            trial.let_flow()
         outcome = trial.outcome(number, fault, done)
         outcome.save(FULL_RUNS if request.config.getoption("--full") else SHORT_RUNS)
         assert (outcome.lost, outcome.twice, outcome.out_of_order) == (0, 0, 0), outcome

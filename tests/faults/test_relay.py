@@ -34,11 +34,12 @@ def test_centre_away(site: Site, centre: Centre, begin: Begin, conclude: Conclud
     with centre.machine.host.cut_off():
         trial = begin("centre-away", centre.far_end, flowing=False)
         with trial.fault():
-            sent = trial.sending.finish()
-            streams = trial.sending.streams
+            time.sleep(scale.fault_s + scale.flow_s)
+            sent, streams = trial.sending.finish(), trial.sending.streams
             wait_until(lambda: site.far_end.distinct(streams) == sent, "all lines at the site's own consumer")
             assert centre.far_end.distinct(streams) == 0
-    conclude(trial, 11, "Centre away", "cut off before the first line and until the site itself had them all")
+    done = "cut off before the first line, and until the site itself had them all"
+    conclude(trial, 11, "Centre away", done, flowing=False)
 
 
 def test_weak_link(centre: Centre, begin: Begin, conclude: Conclude, scale: Scale) -> None:

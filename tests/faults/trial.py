@@ -9,7 +9,6 @@ from tests.faults.machines import wait_until
 from tests.faults.outcome import Outcome, out_of_order, recovery_s, repeated
 from tests.faults.traffic import FarEnd, Sending
 
-FLOWING_LINES = 100
 ARRIVAL_TIMEOUT_S = 120.0
 # What comes again after all have come would come within this time.
 AFTERMATH_S = 1.0
@@ -17,33 +16,32 @@ AFTERMATH_S = 1.0
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is tried."""
+    """How much is tried: lines a second, for so long before and after a fault that lasts so long."""
 
     rate: int
-    count: int
+    flow_s: float
     fault_s: float
     kills: int
 
-    @property
-    def whole_s(self) -> float:
-        return self.count / self.rate
 
-
-SHORT = Scale(rate=1_000, count=8_000, fault_s=4, kills=5)
-FULL = Scale(rate=2_000, count=100_000, fault_s=15, kills=20)
+SHORT = Scale(rate=1_000, flow_s=1, fault_s=4, kills=4)
+FULL = Scale(rate=2_000, flow_s=10, fault_s=20, kills=20)
 
 
 class Trial:
     """Lines on their way, and the times between which something failed."""
 
-    def __init__(self, sending: Sending, far_end: FarEnd) -> None:
+    def __init__(self, sending: Sending, far_end: FarEnd, scale: Scale) -> None:
         self.sending = sending
         self._far_end = far_end
+        self._flow_s = scale.flow_s
         self._faults: list[tuple[float, float]] = []
 
-    def wait_until_flowing(self) -> None:
-        streams = self.sending.streams
-        wait_until(lambda: self._far_end.distinct(streams) >= FLOWING_LINES, "lines at the far end")
+    def let_flow(self) -> None:
+        """Waits until lines that are taken from now on come to the far end, and then lets them flow on."""
+        now = time.time()
+        wait_until(lambda: self._has_come_since(now), "lines at the far end", ARRIVAL_TIMEOUT_S)
+        time.sleep(self._flow_s)
 
     @contextmanager
     def fault(self) -> Iterator[None]:
@@ -54,8 +52,7 @@ class Trial:
 
     def outcome(self, number: int, fault: str, done: str) -> Outcome:
         """Waits until all that was sent has come, or comes no more, and judges."""
-        sent = self.sending.finish()
-        streams = self.sending.streams
+        streams, sent = self.sending.streams, self.sending.finish()
         with suppress(AssertionError):
             wait_until(lambda: self._far_end.distinct(streams) >= sent, "all lines", ARRIVAL_TIMEOUT_S)
         time.sleep(AFTERMATH_S)
@@ -73,3 +70,7 @@ class Trial:
             out_of_order=sum(map(out_of_order, numbers)),
             recovery_s=round(max(recovery_s(everything, *times) for times in self._faults), 1),
         )
+
+    def _has_come_since(self, moment: float) -> bool:
+        newest = (self._far_end.newest(stream) for stream in self.sending.streams)
+        return all(arrival is not None and arrival.taken_at > moment for arrival in newest)
