@@ -1,5 +1,6 @@
 """Who may do what on the embedded broker: exactly what each party needs, and nothing else."""
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,8 @@ from confluent_kafka.admin import (
 
 from catchment.config import Config
 from catchment.config.relay import RELAYED_KINDS
-from catchment.kafka.clients import admin
+from catchment.errors import BrokerUnavailable
+from catchment.kafka.clients import REQUEST_TIMEOUT_S, admin
 from catchment.kafka.failures import outcome
 from catchment.kafka.parties import Party
 from catchment.kafka.relaying import CENTRE_PRINCIPAL_PREFIX, relay_entries
@@ -85,7 +87,17 @@ def ensure_access(config: Config) -> int:
     if surplus:
         for removed in client.delete_acls(surplus).values():
             outcome("Withdrawing access", removed)
+    _wait_until_effective(client, wanted)
     return len(missing) + len(surplus)
+
+
+def _wait_until_effective(client: AdminClient, wanted: set[AclBinding]) -> None:
+    """The controller answers before the broker has heard of a right, and refuses until then."""
+    deadline_s = time.monotonic() + REQUEST_TIMEOUT_S
+    while _present(client) != wanted:
+        if time.monotonic() >= deadline_s:
+            raise BrokerUnavailable("New access rights did not take effect", "Look at the brokers' logs.")
+        time.sleep(0.05)
 
 
 def entries() -> Iterator[AclBinding]:

@@ -39,10 +39,11 @@ def _settings(client: AdminClient, kind: Kind) -> dict[str, str]:
 
 
 def _send(config: Config, values: list[bytes]) -> None:
-    sender = producer(config, Party.GATEWAY)
+    sender, errors = producer(config, Party.GATEWAY), set[str]()
     for value in values:
-        sender.produce(Kind.RECORDS.topic, value, key=b"one")
+        sender.produce(Kind.RECORDS.topic, value, b"one", on_delivery=lambda error, _: errors.add(str(error)))
     assert sender.flush(20) == 0
+    assert errors == {"None"}
 
 
 def _received(config: Config) -> list[bytes | None]:
