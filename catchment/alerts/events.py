@@ -2,12 +2,14 @@
 
 import time
 
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from catchment.alerts.known import Known
 from catchment.config import Config
 from catchment.errors import BrokerUnavailable
-from catchment.kafka.clients import consumer, end_offsets
+from catchment.kafka.clients import REQUEST_TIMEOUT_S, client_settings, consumer
+from catchment.kafka.failures import outcome
 from catchment.kafka.parties import Party
 from catchment.records import Kind
 
@@ -15,6 +17,8 @@ BATCH_RECORDS = 1000
 CATCH_UP_S = 30.0
 # The end of a topic is told when a fetch came back with nothing: short, and still twice a second only.
 FETCH_WAIT_MS = 500
+# Typed here, because the library leaves it untyped.
+LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 
 class EventSource:
@@ -25,6 +29,8 @@ class EventSource:
         self._reader = consumer(
             config, Party.NOTIFIER, enable_partition_eof=True, fetch_wait_max_ms=FETCH_WAIT_MS
         )
+        # Asked on a connection of its own: on the reader's, an answer waits for the fetch that is under way.
+        self._admin = AdminClient(client_settings(config, Party.NOTIFIER))
         self._reached: dict[str, int] = {}
         self._read_from(next_offset)
 
@@ -44,7 +50,7 @@ class EventSource:
         self._reader.assign([*places, TopicPartition(Kind.EVENTS.topic, 0, next_offset)])
 
     def _catch_up(self) -> list[Message]:
-        goals = {topic: end_offsets(self._reader, topic)[0] for topic in self._known.topics}
+        goals = self._ends()
         events: list[Message] = []
         deadline_s = time.monotonic() + CATCH_UP_S
         while any(self._reached.get(topic, 0) < goal for topic, goal in goals.items()):
@@ -54,6 +60,13 @@ class EventSource:
                 )
             events += self._poll(0.2)
         return events
+
+    def _ends(self) -> dict[str, int]:
+        asked = {TopicPartition(topic, 0): LATEST for topic in self._known.topics}
+        answers = self._admin.list_offsets(
+            asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=REQUEST_TIMEOUT_S
+        )
+        return {place.topic: outcome("Reading declarations", each).offset for place, each in answers.items()}
 
     def _poll(self, wait_s: float) -> list[Message]:
         first = self._reader.poll(wait_s)

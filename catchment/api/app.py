@@ -5,7 +5,8 @@ from functools import partial
 from fastapi import FastAPI
 
 from catchment import __version__
-from catchment.api import ledger, live, metrics, probes, problems, session, sites, status
+from catchment.alerts.view import AlertBook
+from catchment.api import alerts, ledger, live, metrics, probes, problems, session, sites, status
 from catchment.api.guard import Guard
 from catchment.api.hub import Hub
 from catchment.api.openapi import describe_truthfully
@@ -38,8 +39,9 @@ def create_app(config: Config, ledger_source: LedgerSource) -> FastAPI:
         sessions=Sessions(config.api.session_hours * 3600),
         failed_sign_ins=FailedSignIns(),
         hub=Hub(config.site, ledger_source, partial(ask_node, config)),
+        alerts=AlertBook(),
     )
-    for resource in (probes, metrics, status, sites, ledger, live, session):
+    for resource in (probes, metrics, status, sites, ledger, live, alerts, session):
         app.include_router(resource.router)
     add_console(app)
     problems.handle_in(app)

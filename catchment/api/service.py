@@ -9,6 +9,7 @@ import sys
 import uvicorn
 from fastapi import FastAPI
 
+from catchment.alerts.view import AlertView
 from catchment.api.app import create_app
 from catchment.api.guard import requests_served
 from catchment.api.services import Services
@@ -58,7 +59,9 @@ def run(config: Config) -> None:
     server = Server(app, identity)
     listener = listen(config)
     publisher = HopPublisher(config, Party.API, ledger)
+    alerts = AlertView(config, Party.API, app.state.services.alerts)
     ledger.start()
+    alerts.start()
     publisher.start()
     reporter = Reporter(config.paths.socket(PART), lambda: report(app.state.services))
     try:
@@ -66,6 +69,7 @@ def run(config: Config) -> None:
     finally:
         reporter.close()
         publisher.stop()
+        alerts.stop()
         ledger.stop()
 
 

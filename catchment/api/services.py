@@ -5,6 +5,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from catchment.alerts.view import AlertBook
 from catchment.api.hub import Hub
 from catchment.api.sessions import FailedSignIns, Sessions
 from catchment.api.sources import LedgerSource
@@ -22,6 +23,7 @@ class Services:
     sessions: Sessions
     failed_sign_ins: FailedSignIns
     hub: Hub
+    alerts: AlertBook
 
 
 def services_of(request: Request) -> Services:

@@ -1,58 +1,10 @@
 """The alerts that the API shows: open and past, with who was told, in bounded memory."""
 
-from typing import Any
-
-from catchment.alerts.fold import alert_id
-from catchment.alerts.model import Alert, AlertState, Delivery, Standing
+from catchment.alerts.model import AlertState
 from catchment.alerts.view import AlertBook
+from tests.events import alert, delivery
 
 RAISED, CLEARED = AlertState.RAISED, AlertState.CLEARED
-
-
-def alert(state: AlertState = RAISED, first_ms: int = 1, version: int = 1, **fields: Any) -> Alert:
-    """A change of state with nothing out of the ordinary, except for what is given."""
-    usual: dict[str, Any] = {
-        "at_ms": first_ms + version,
-        "sentence": "Oven 3 is hot",
-        "channels": ["phone"],
-        "node": "oslo",
-        "site": "oslo",
-        "sensor": "oven-3",
-        "sensor_name": "Oven 3",
-        "sensor_type": None,
-        "device": None,
-        "device_name": None,
-        "location": None,
-        "rule": "too-hot",
-        "rule_version": 1,
-        "field": "temperature",
-        "unit": "C",
-        "direction": "ABOVE",
-        "threshold": 80.0,
-        "latest": 83.1,
-        "average": 82.0,
-        "peak": 84.25,
-        "last_ms": first_ms,
-        "exceeded_for_ms": 0,
-        "count": 1,
-    }
-    values = {**usual, **fields, "state": state, "first_ms": first_ms, "version": version}
-    key = "/".join(values[name] for name in ("node", "site", "sensor", "rule"))
-    standing = Standing(key=key, sequence=1, at_ms=1, first_ms=first_ms)
-    return Alert.model_validate({"id": alert_id(standing), **values})
-
-
-def delivery(of: Alert, attempt: int = 1) -> Delivery:
-    return Delivery.model_validate(
-        {
-            "alert": of.id,
-            "state": of.state,
-            "channel": "phone",
-            "outcome": "failed",
-            "attempt": attempt,
-            "at_ms": 5,
-        }
-    )
 
 
 def test_an_alert_is_one_from_its_beginning_to_its_end() -> None:

@@ -4,6 +4,46 @@
  */
 
 export interface paths {
+    "/api/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Alerts, open and past
+         * @description Newest first: every open one, and the newest ten thousand past ones. Needs the scope `alerts:read`.
+         */
+        get: operations["alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alerts/{alert}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One alert, and each attempt to tell of it
+         * @description Needs the scope `alerts:read`.
+         */
+        get: operations["alert"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ledger": {
         parameters: {
             query?: never;
@@ -191,6 +231,238 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AlertDetail
+         * @description An alert, and each attempt to tell of it.
+         */
+        AlertDetail: {
+            /**
+             * At Ms
+             * @description Time of the reading that changed the state, in ms since 1970.
+             */
+            at_ms: number;
+            /**
+             * Average
+             * @description Mean of all readings of the transgression.
+             */
+            average: number;
+            /**
+             * Channels
+             * @description Names of the channels that it is sent on.
+             */
+            channels: string[];
+            /**
+             * Cleared Ms
+             * @description Null while it is open.
+             */
+            cleared_ms: number | null;
+            /** Count */
+            count: number;
+            /**
+             * Deliveries
+             * @description The newest attempts, oldest first.
+             */
+            deliveries: components["schemas"]["Delivery"][];
+            /**
+             * Device
+             * @description Id of the sensor's device.
+             */
+            device: string | null;
+            /** Device Name */
+            device_name: string | null;
+            direction: components["schemas"]["Direction"];
+            /** Exceeded For Ms */
+            exceeded_for_ms: number;
+            /**
+             * Field
+             * @description The field of the measurements that the rule watches.
+             */
+            field: string;
+            /** First Ms */
+            first_ms: number;
+            /**
+             * Id
+             * @description node/site/sensor/rule/first_ms: the same when it is raised and when cleared.
+             */
+            id: string;
+            /** Last Ms */
+            last_ms: number;
+            /** Latest */
+            latest: number;
+            /** Location */
+            location: string | null;
+            /**
+             * Node
+             * @description The site name of the node whose rule it is.
+             */
+            node: string;
+            /**
+             * Peak
+             * @description The reading furthest beyond the threshold.
+             */
+            peak: number;
+            /**
+             * Raised Ms
+             * @description Null if its beginning has expired.
+             */
+            raised_ms: number | null;
+            /** Rule */
+            rule: string;
+            /** Rule Version */
+            rule_version: number;
+            /**
+             * Sensor
+             * @description The sensor's id.
+             */
+            sensor: string;
+            /** Sensor Name */
+            sensor_name: string;
+            /** Sensor Type */
+            sensor_type: string | null;
+            /**
+             * Sentence
+             * @description What people are told.
+             */
+            sentence: string;
+            /**
+             * Site
+             * @description The site of the sensor.
+             */
+            site: string;
+            state: components["schemas"]["AlertState"];
+            /** Threshold */
+            threshold: number;
+            /** Unit */
+            unit: string;
+            /**
+             * Version
+             * @description Changes of this sensor under this rule so far: odd when raised.
+             */
+            version: number;
+        };
+        /**
+         * AlertPage
+         * @description Some alerts, and where the next ones begin.
+         */
+        AlertPage: {
+            /** Items */
+            items: components["schemas"]["AlertSummary"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * AlertState
+         * @description Raised and cleared alternate strictly for each sensor and rule.
+         * @enum {string}
+         */
+        AlertState: "raised" | "cleared";
+        /**
+         * AlertSummary
+         * @description An alert as it stands now: what is said of it is of its newest change.
+         */
+        AlertSummary: {
+            /**
+             * At Ms
+             * @description Time of the reading that changed the state, in ms since 1970.
+             */
+            at_ms: number;
+            /**
+             * Average
+             * @description Mean of all readings of the transgression.
+             */
+            average: number;
+            /**
+             * Channels
+             * @description Names of the channels that it is sent on.
+             */
+            channels: string[];
+            /**
+             * Cleared Ms
+             * @description Null while it is open.
+             */
+            cleared_ms: number | null;
+            /** Count */
+            count: number;
+            /**
+             * Device
+             * @description Id of the sensor's device.
+             */
+            device: string | null;
+            /** Device Name */
+            device_name: string | null;
+            direction: components["schemas"]["Direction"];
+            /** Exceeded For Ms */
+            exceeded_for_ms: number;
+            /**
+             * Field
+             * @description The field of the measurements that the rule watches.
+             */
+            field: string;
+            /** First Ms */
+            first_ms: number;
+            /**
+             * Id
+             * @description node/site/sensor/rule/first_ms: the same when it is raised and when cleared.
+             */
+            id: string;
+            /** Last Ms */
+            last_ms: number;
+            /** Latest */
+            latest: number;
+            /** Location */
+            location: string | null;
+            /**
+             * Node
+             * @description The site name of the node whose rule it is.
+             */
+            node: string;
+            /**
+             * Peak
+             * @description The reading furthest beyond the threshold.
+             */
+            peak: number;
+            /**
+             * Raised Ms
+             * @description Null if its beginning has expired.
+             */
+            raised_ms: number | null;
+            /** Rule */
+            rule: string;
+            /** Rule Version */
+            rule_version: number;
+            /**
+             * Sensor
+             * @description The sensor's id.
+             */
+            sensor: string;
+            /** Sensor Name */
+            sensor_name: string;
+            /** Sensor Type */
+            sensor_type: string | null;
+            /**
+             * Sentence
+             * @description What people are told.
+             */
+            sentence: string;
+            /**
+             * Site
+             * @description The site of the sensor.
+             */
+            site: string;
+            state: components["schemas"]["AlertState"];
+            /** Threshold */
+            threshold: number;
+            /** Unit */
+            unit: string;
+            /**
+             * Version
+             * @description Changes of this sensor under this rule so far: odd when raised.
+             */
+            version: number;
+        };
+        /**
          * Component
          * @description A part of the node, or what it consists of: queries of the pipeline, sites of the relay.
          */
@@ -226,6 +498,39 @@ export interface components {
             uptime_s: number;
         };
         /**
+         * Delivery
+         * @description An attempt to tell of an alert on a channel; an entry of `deliveries`.
+         */
+        Delivery: {
+            /**
+             * Alert
+             * @description Id of the alert.
+             */
+            alert: string;
+            /** At Ms */
+            at_ms: number;
+            /**
+             * Attempt
+             * @description Number of the attempt, from 1.
+             */
+            attempt: number;
+            /** Channel */
+            channel: string;
+            /**
+             * Error
+             * @default
+             */
+            error: string;
+            /**
+             * In Doubt
+             * @description Whether an earlier attempt, or this one if it failed, may have arrived.
+             * @default false
+             */
+            in_doubt: boolean;
+            outcome: components["schemas"]["Outcome"];
+            state: components["schemas"]["AlertState"];
+        };
+        /**
          * Delta
          * @description The event `delta`: what is different from before.
          */
@@ -243,6 +548,12 @@ export interface components {
             streams: components["schemas"]["StreamState"][];
             totals: components["schemas"]["Totals"];
         };
+        /**
+         * Direction
+         * @description On which side of the threshold a transgression is.
+         * @enum {string}
+         */
+        Direction: "ABOVE" | "BELOW";
         /**
          * Finding
          * @description What can be amiss with a source.
@@ -392,6 +703,12 @@ export interface components {
             /** Site */
             site: string;
         };
+        /**
+         * Outcome
+         * @description How an attempt to deliver ended.
+         * @enum {string}
+         */
+        Outcome: "delivered" | "failed";
         /**
          * Problem
          * @description What went wrong, and what to change.
@@ -760,6 +1077,127 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    alerts: {
+        parameters: {
+            query?: {
+                /** @description `raised`: those that are open; `cleared`: those that are over. */
+                state?: components["schemas"]["AlertState"] | null;
+                /** @description Of rules of this node. */
+                node?: string | null;
+                /** @description Of sensors of this site. */
+                site?: string | null;
+                /** @description Of the sensor with this id. */
+                sensor?: string | null;
+                /** @description Of the rule with this id. */
+                rule?: string | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alert's id: node/site/sensor/rule/first_ms. */
+                alert: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     ledger: {
         parameters: {
             query?: {
