@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Mapping
 from string import Template
 
-MAX_CHARACTERS = 2000
+MAX_CHARACTERS = 1000
 
 # Every fact that a message may name, with what it says.
 NAMES = {
