@@ -15,6 +15,9 @@ from typing import Any, NamedTuple, cast
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import Envelope
 
+from catchment.api.service import tls_context
+from catchment.security.authority import Identity
+
 
 class Request(NamedTuple):
     """What came over HTTP."""
@@ -35,7 +38,8 @@ class WebReceiver:
         self.answer_headers: dict[str, str] = {}
 
     @contextmanager
-    def open(self) -> Iterator[None]:
+    def open(self, identity: Identity | None = None) -> Iterator[None]:
+        """Over TLS, if it has an identity to show."""
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -55,6 +59,8 @@ class WebReceiver:
                 """A test prints nothing of its own."""
 
         with ThreadingHTTPServer(("127.0.0.1", self.port), Handler) as server:
+            if identity:
+                server.socket = tls_context(identity).wrap_socket(server.socket, server_side=True)
             thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
             thread.start()
             try:

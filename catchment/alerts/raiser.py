@@ -8,6 +8,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Iterable
 
 from confluent_kafka import KafkaException, Message
@@ -15,7 +16,7 @@ from confluent_kafka import KafkaException, Message
 from catchment.alerts.events import EventSource
 from catchment.alerts.fold import advance, alert_id
 from catchment.alerts.journal import Journal, Remembered, Row, alert_row
-from catchment.alerts.known import Known
+from catchment.alerts.known import Known, Telling
 from catchment.alerts.model import Alert, AlertState, Event, Standing
 from catchment.alerts.sentence import average_of, peak_of, sentence
 from catchment.config import Config
@@ -47,14 +48,17 @@ class Raiser:
         """Until it is told to stop; ends with an error only if another notifier has taken over."""
         backoff_s = FIRST_BACKOFF_S
         while not self._stopping.is_set():
+            began_s = time.monotonic()
             try:
                 self._raise_alerts(remembered or self._journal.recover())
             except PartFailed:
                 raise
             except (CatchmentError, KafkaException) as error:
                 self._note_failure(error)
-                self._stopping.wait(backoff_s)
-                backoff_s = min(2 * backoff_s, BACKOFF_MAX_S)
+            if time.monotonic() - began_s > BACKOFF_MAX_S:
+                backoff_s = FIRST_BACKOFF_S
+            self._stopping.wait(backoff_s)
+            backoff_s = min(2 * backoff_s, BACKOFF_MAX_S)
             remembered = None
 
     def _note_failure(self, error: CatchmentError | KafkaException) -> None:
@@ -102,10 +106,16 @@ class Raiser:
         standing, change = advance(changed.get(event.key, before.get(event.key)), event)
         telling = known.telling_of(event.rule)
         if change is AlertState.RAISED:
-            names = telling.channels or [*self._config.alerts.channels]
-            standing = standing.model_copy(update={"channels": names})
+            standing = standing.model_copy(update={"channels": self._channels_of(event.rule, telling)})
         changed[event.key] = standing
         return [alert_row(_alert(event, standing, change, known, telling.message))] if change else []
+
+    def _channels_of(self, rule: str, telling: Telling) -> list[str]:
+        known = self._config.alerts.channels
+        for name in telling.channels:
+            if name not in known:
+                log.warning("the rule %s tells %s, which is no channel yet: it will, once it is", rule, name)
+        return telling.channels or [*known]
 
 
 def _alert(event: Event, standing: Standing, state: AlertState, known: Known, template: str) -> Alert:

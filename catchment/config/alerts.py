@@ -62,7 +62,12 @@ class TelegramChannel(_Secret):
     kind: Literal["telegram"] = Field(description="`telegram`")
     token: SecretStr | None = Field(None, description="The bot's token; write `${VARIABLE}`.")
     token_file: Path | None = Field(None, description="Instead: a file that holds the token.")
-    chat_id: str = Field(min_length=1, max_length=100, description="The chat that the bot writes to.")
+    chat_id: str = Field(
+        min_length=1,
+        max_length=100,
+        coerce_numbers_to_str=True,
+        description="The chat that the bot writes to.",
+    )
     api_url: str = Field("https://api.telegram.org", description="Where the Bot API is.")
 
     @model_validator(mode="after")

@@ -12,7 +12,7 @@ from catchment.errors import ConfigurationError
 from tests.unit.conftest import RunCatchment
 
 SECRET = "never-shown-to-anybody-0123"
-TELEGRAM = {"kind": "telegram", "token": SECRET, "chat_id": "42"}
+TELEGRAM: dict[str, Any] = {"kind": "telegram", "token": SECRET, "chat_id": -10042}
 MAIL = {"kind": "mail", "host": "mail.example", "sender": "node@oslo.example", "to": "team@oslo.example"}
 WEBHOOK = {"kind": "webhook", "url": "https://hooks.example/alerts", "secret": SECRET}
 APPRISE = {"kind": "apprise", "url": f"slack://{SECRET}"}

@@ -17,6 +17,7 @@ from catchment.alerts.channels import Letter, Sender, Undelivered, open_channel
 from catchment.alerts.channels.webhook import secret_bytes
 from catchment.config.alerts import AppriseChannel, MailChannel, TelegramChannel, WebhookChannel
 from catchment.errors import ConfigurationError
+from catchment.security.authority import Authority
 from tests.conftest import free_ports
 from tests.receivers import MailReceiver, TelegramReceiver, WebReceiver
 from tests.unit.conftest import RunCatchment
@@ -117,6 +118,20 @@ def test_a_secret_may_be_written_as_standard_webhooks_write_it() -> None:
     for wrong in ("short", "whsec_!", "whsec_c2hvcnQ="):
         with pytest.raises(ConfigurationError, match="too short"):
             secret_bytes(wrong)
+
+
+def test_a_server_with_an_authority_of_its_own_is_checked_against_it(tmp_path: Path) -> None:
+    (tmp_path / "ca.crt").write_text("no certificate")
+    for file in ("missing.crt", "ca.crt"):
+        with pytest.raises(ConfigurationError, match=rf"{file} cannot be used"):
+            webhook_channel("https://localhost/", ca_file=tmp_path / file)
+    receiver = WebReceiver(free_ports(1)[0])
+    url = f"https://localhost:{receiver.port}/"
+    with receiver.open(Authority(tmp_path / "own", []).identity("api")):
+        send(webhook_channel(url, ca_file=tmp_path / "own" / "ca.crt"))
+        with pytest.raises(Undelivered, match="ConnectError"):
+            send(webhook_channel(url))
+    assert [request.body for request in receiver.requests] == [LETTER.body]
 
 
 @pytest.mark.parametrize("status", [302, 400, 500])

@@ -1,12 +1,30 @@
 """What the channels over HTTP share."""
 
+import ssl
+from pathlib import Path
+from urllib.parse import urlsplit
+
 import httpx
 
 from catchment.alerts.channels import Undelivered
+from catchment.config.alerts import is_loopback
+from catchment.errors import ConfigurationError
 
 _SHOWN_CHARACTERS = 200
 _LONGEST_WAIT_S = 3600.0
 _NOT_EVEN_BEGUN = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
+def open_client(url: str, timeout_s: float, ca_file: Path | None = None) -> httpx.Client:
+    """A client for one address; what is on this machine is not looked for behind a proxy."""
+    try:
+        context = ssl.create_default_context(cafile=str(ca_file) if ca_file else None)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{ca_file} cannot be used: {error.strerror or error}",
+            "Name a readable file with certificates in PEM.",
+        ) from None
+    return httpx.Client(timeout=timeout_s, verify=context, trust_env=not is_loopback(urlsplit(url).hostname))
 
 
 def post(client: httpx.Client, url: str, content: bytes, headers: dict[str, str], who: str) -> None:

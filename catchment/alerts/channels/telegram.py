@@ -1,10 +1,9 @@
 """Telegram's Bot API. Not through Apprise, which knows one address of it only and makes HTML of words."""
 
-import httpx
 import orjson
 
 from catchment.alerts.channels import Letter
-from catchment.alerts.channels.requests import post
+from catchment.alerts.channels.requests import open_client, post
 from catchment.config.alerts import TelegramChannel, reveal
 
 MAX_CHARACTERS = 4096
@@ -17,7 +16,7 @@ class Telegram:
         token = reveal(settings.token, settings.token_file)
         self._url = f"{settings.api_url.rstrip('/')}/bot{token}/sendMessage"
         self._chat_id = settings.chat_id
-        self._client = httpx.Client(timeout=timeout_s)
+        self._client = open_client(settings.api_url, timeout_s)
 
     def send(self, letter: Letter) -> None:
         # No parse mode: nothing in a sensor's name can become markup.

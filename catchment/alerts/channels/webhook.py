@@ -4,13 +4,10 @@ import base64
 import binascii
 import hashlib
 import hmac
-import ssl
 import time
 
-import httpx
-
 from catchment.alerts.channels import Letter
-from catchment.alerts.channels.requests import post
+from catchment.alerts.channels.requests import open_client, post
 from catchment.config.alerts import WebhookChannel, reveal
 from catchment.errors import ConfigurationError
 
@@ -24,8 +21,7 @@ class Webhook:
     def __init__(self, settings: WebhookChannel, timeout_s: float) -> None:
         self._secret = secret_bytes(reveal(settings.secret, settings.secret_file))
         self._url = settings.url
-        context = ssl.create_default_context(cafile=str(settings.ca_file) if settings.ca_file else None)
-        self._client = httpx.Client(timeout=timeout_s, verify=context)
+        self._client = open_client(settings.url, timeout_s, settings.ca_file)
 
     def send(self, letter: Letter) -> None:
         at_s = int(time.time())
