@@ -209,7 +209,7 @@ def test_each_change_of_state_is_told_once_also_when_a_channel_is_away_and_the_n
 def test_killed_at_any_moment_nothing_is_left_out_and_what_came_twice_says_so(
     cluster: Config, tmp_path: Path, writer: Write
 ) -> None:
-    node, kills, count = "tower-killed", 4, 40
+    node, kills, count = "tower-killed", 3, 30
     tower = make_tower(cluster, tmp_path, node)
     declare(writer, node, channels=["desk"])
     pause = random.Random(5)
