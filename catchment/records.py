@@ -8,6 +8,7 @@ that whoever groups by source takes a single slice:
 
 import re
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -115,8 +116,14 @@ class Stamp:
 
 
 def encode_stamp(identity: bytes, sequence: int, origin_us: int) -> bytes:
-    """A stamp's bytes; takes the identity as bytes because gateways do this for every message."""
+    """A stamp's bytes."""
     return _FIXED.pack(STAMP_VERSION, sequence, origin_us) + identity
+
+
+def encode_stamps(identity: bytes, sequences: Iterable[int], origin_us: int) -> list[bytes]:
+    """The same for many at once, because gateways do it for every message."""
+    pack = _FIXED.pack
+    return [pack(STAMP_VERSION, sequence, origin_us) + identity for sequence in sequences]
 
 
 def check_name(what: str, name: str) -> None:

@@ -15,6 +15,7 @@ class Benchmark(StrEnum):
     """What can be measured; each is a module of catchment.bench."""
 
     LEDGER = "ledger"
+    RACE = "race"
     RELAY = "relay"
 
 

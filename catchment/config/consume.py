@@ -62,7 +62,7 @@ class ConsumeSettings(Section):
         description="Records that are fetched ahead of each partition; also the most that a batch has.",
     )
     ack_group_records: int = Field(
-        1000, ge=1, description="After so many records handed on, a worker acknowledges them to Kafka."
+        10_000, ge=1, description="After so many records handed on, a worker acknowledges them to Kafka."
     )
     ack_group_ms: float = Field(
         100, ge=0, le=60_000, description="After so long it acknowledges even if there are fewer."

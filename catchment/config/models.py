@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from catchment.config.alerts import AlertsSettings
 from catchment.config.consume import ConsumeSettings
+from catchment.config.forwarding import Compression, Hashing, Routing
 from catchment.config.listeners import AdapterSettings, HttpSettings, LimitSettings, MqttSettings
 from catchment.config.relay import RelaySettings
 from catchment.config.section import Name, Port, Section
@@ -23,16 +24,6 @@ class Role(StrEnum):
     SITE = "site"
     CENTRE = "centre"
     BOTH = "both"
-
-
-class Compression(StrEnum):
-    """How batches are compressed on their way to Kafka."""
-
-    NONE = "none"
-    GZIP = "gzip"
-    LZ4 = "lz4"
-    SNAPPY = "snappy"
-    ZSTD = "zstd"
 
 
 class TlsFiles(Section):
@@ -134,12 +125,36 @@ class GatewaySettings(Section):
     queue_records: int = Field(
         50_000,
         ge=1_000,
-        description="Records that may be on their way to Kafka at once; more wait in the spool.",
+        description="Records that may be on their way to Kafka at once, to all partitions; more wait in the "
+        "spool.",
+    )
+    queue_partition_records: int = Field(
+        50_000,
+        ge=1_000,
+        description="Of these, how many to one partition. While it is full, what comes behind waits as well.",
     )
     queue_mib: int = Field(64, ge=1, le=1024, description="Bytes that may be on their way to Kafka at once.")
+    send_timeout_s: float = Field(
+        30,
+        ge=1,
+        le=300,
+        description="A batch that Kafka has not confirmed after so long is sent again on a new connection, "
+        "as often as it takes. It only ever delays: nothing is dropped for it.",
+    )
+    routing: Routing = Field(
+        Routing.KEY,
+        description="Which partition a stream goes to, all of it and in order: by its key (`key`), or the "
+        "next in turn when it first comes (`round-robin`).",
+    )
+    hashing: Hashing = Field(
+        Hashing.CRC32,
+        description="How a key becomes a partition: as librdkafka does by default (`crc32`), as Java clients "
+        "do (`murmur2`), or by `fnv1a`.",
+    )
     linger_ms: float = Field(2, ge=0, le=1000, description="How long a batch may wait for more records.")
     compression: Compression = Field(
-        Compression.ZSTD, description="How batches are compressed on their way to Kafka."
+        Compression.ZSTD,
+        description="How batches are compressed on their way to Kafka. What others call zlib is `gzip`.",
     )
     spool: SpoolSettings = SpoolSettings()
     limits: LimitSettings = LimitSettings()

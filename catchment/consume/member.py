@@ -56,7 +56,7 @@ class Member:
             polled += self._consumer.consume(max(1, self._settings.prefetch_records - len(polled)), 0)
         self._early = []
         self._check_membership()
-        records = self._ours([message for message in polled if is_record(message)])
+        records = self._ours([each for each in polled if each.error() is None or is_record(each)])
         new = self._handed_on.new(records)
         if not new:
             self._note_done(records)
@@ -101,7 +101,8 @@ class Member:
         self._consumer.close()
 
     def _note_done(self, batch: Batch) -> None:
-        for message in batch:
+        last = {message.partition(): message for message in batch}
+        for message in last.values():
             self._done[_place(message)] = (message.offset() or 0) + 1
         self._done_records += len(batch)
 

@@ -21,10 +21,9 @@ class HandedOn:
 
     def note(self, batch: Batch) -> None:
         """Remembers records that have been handed on."""
-        newest, reached = self._newest, self._reached
-        for message in batch:
-            newest[message.key()] = message
-            reached[message.partition() or 0] = message.offset() or 0
+        self._newest.update({message.key(): message for message in batch})
+        last = {message.partition(): message for message in batch}
+        self._reached.update({place or 0: message.offset() or 0 for place, message in last.items()})
 
     def doubt(self, partition: int) -> None:
         """What comes from this partition may have come before, up to where it was read."""
@@ -33,7 +32,15 @@ class HandedOn:
 
     def new(self, batch: Batch) -> Batch:
         """Those of the records that have not been handed on yet."""
+        first = {message.partition(): message for message in reversed(batch)}
+        if not any(map(self._may_have_come_before, first.values())):
+            return batch
         return [message for message in batch if self._is_new(message)]
+
+    def _may_have_come_before(self, first: Message) -> bool:
+        """Whether a partition goes on with this record anywhere but behind what was handed on."""
+        partition, offset = first.partition() or 0, first.offset() or 0
+        return partition in self._doubtful or offset <= self._reached.get(partition, -1)
 
     def _is_new(self, message: Message) -> bool:
         partition, offset = message.partition() or 0, message.offset() or 0

@@ -10,22 +10,23 @@ What fails, and what happens then:
 import logging
 import threading
 import time
+from collections import Counter as Counts
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
 
-import orjson
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from prometheus_client import Counter, Gauge
 
 from catchment.config import Config
+from catchment.gateway.marks import Marks
 from catchment.gateway.readback import Held, Place, ReadBack
+from catchment.gateway.release import Releaser, Sent
+from catchment.gateway.routing import Router
 from catchment.gateway.spool import Batch, Spool
 from catchment.gateway.spool.format import Placed
 from catchment.kafka.clients import producer
 from catchment.kafka.parties import Party
-from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source, encode_stamp
+from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source, encode_stamps
 
 log = logging.getLogger(__name__)
 
@@ -37,19 +38,9 @@ QUEUED = Gauge("catchment_gateway_queued_records", "Records that wait for Kafka'
 
 IDLE_S = 0.5
 BUSY_S = 0.01
-RELEASE_S = 1.0
 RETRY_S = 1.0
 
 Headers = list[tuple[str, str | bytes | None]]
-
-
-@dataclass
-class Sent:
-    """A batch on its way: confirmed once Kafka has answered, with the place of its last record there."""
-
-    placed: Placed
-    confirmed_at: float | None = None
-    place: Place | None = None
 
 
 class Forwarder:
@@ -59,19 +50,22 @@ class Forwarder:
         self._config = config
         self._spool = spool
         self._readback = ReadBack(config)
+        waits_s = config.gateway.spool.safe_after_s if config.kafka.replication_factor < 2 else 0.0
+        self._releaser = Releaser(spool, self._readback, waits_s)
+        self._marks = Marks(config, spool)
         self._producer: Producer | None = None
         self._generation = 0
         self._in_flight: deque[Sent] = deque()
-        self._confirmed: deque[Sent] = deque()
         self._confirmed_end = spool.progress.position
         self._queued_records = 0
         self._queued_bytes = 0
+        self._queued_to: Counts[int] = Counts()
+        self._router = Router(config.gateway.routing, config.gateway.hashing, spool.epoch, spool.sequences)
         self._position = spool.progress.position
         self._held: dict[Source, Held] = {}
         self._sources: dict[tuple[int, str], Source] = {}
-        self._marked: dict[tuple[int, str], int] = {}
         self._must_look_up = True
-        self._release_at = self._mark_at = 0.0
+        self._mark_at = 0.0
         self._moved_at = time.monotonic()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="forwarder", daemon=True)
@@ -94,6 +88,7 @@ class Forwarder:
 
     def start(self) -> None:
         self._thread.start()
+        self._releaser.start()
 
     def close(self, timeout_s: float) -> int:
         """Forwards what the spool has, for a while; gives the bytes that stay in it for the next start."""
@@ -103,6 +98,7 @@ class Forwarder:
         left = self.behind_bytes
         self._stopping.set()
         self._thread.join()
+        self._releaser.stop()
         return left
 
     def _run(self) -> None:
@@ -114,41 +110,49 @@ class Forwarder:
                 self._step()
             except KafkaException as error:
                 self._note_trouble(error)
-        self._publish_marks()
         if self._producer:
+            self._marks.publish(self._producer)
             self._producer.flush(1.0)
 
     def _step(self) -> None:
         assert self._producer
-        if not self._has_room():
+        waits_s = BUSY_S if self._in_flight else IDLE_S
+        if not self._has_room() or (
+            self._spool.wait_beyond(self._position, waits_s) and not self._send_some()
+        ):
             self._producer.poll(BUSY_S)
-        elif self._spool.wait_beyond(self._position, BUSY_S if self._in_flight else IDLE_S):
-            self._send_some()
         self._producer.poll(0)
         while self._in_flight and self._in_flight[0].confirmed_at is not None:
-            self._confirmed.append(self._in_flight.popleft())
-            self._confirmed_end = self._confirmed[-1].placed.end
+            sent = self._in_flight.popleft()
+            self._releaser.add(sent)
+            self._confirmed_end = sent.placed.end
         QUEUED.set(self._queued_records)
-        now = time.monotonic()
-        if now >= self._release_at:
-            self._release_at = now + RELEASE_S
-            self._release_safe(now)
-        if now >= self._mark_at:
-            self._mark_at = now + self._config.gateway.mark_interval_s
-            self._publish_marks()
+        self._must_look_up |= self._releaser.has_lost
+        if time.monotonic() >= self._mark_at:
+            self._mark_at = time.monotonic() + self._config.gateway.mark_interval_s
+            self._marks.publish(self._producer)
 
     def _has_room(self) -> bool:
         settings = self._config.gateway
         return self._queued_records < settings.queue_records and self._queued_bytes < settings.queue_mib << 20
 
-    def _send_some(self) -> None:
+    def _has_room_for(self, batch: Batch) -> bool:
+        if batch.reason or not batch.payloads:
+            return self._has_room()
+        queued = self._queued_to[self._router.partition_of(self._source_of(batch))]
+        return self._has_room() and queued < self._config.gateway.queue_partition_records
+
+    def _send_some(self) -> bool:
+        """Sends what there is room for; says whether that was anything."""
+        before = self._position
         for placed in self._spool.take(self._position):
+            if not self._has_room_for(placed.batch):
+                break
             if not self._queued_bytes:
                 self._moved_at = time.monotonic()
             self._send(placed)
             self._position = placed.end
-            if not self._has_room():
-                break
+        return self._position > before
 
     def _send(self, placed: Placed) -> None:
         batch = placed.batch
@@ -160,27 +164,28 @@ class Forwarder:
         source = self._source_of(batch)
         held = self._held.get(source)
         numbers: Sequence[int] = range(batch.first_sequence, batch.last_sequence + 1)
+        payloads = batch.payloads
         if held:
             numbers = [number for number in numbers if number not in held.sequences]
+            payloads = [payloads[number - batch.first_sequence] for number in numbers]
         if numbers:
-            self._send_records(sent, source, numbers)
+            self._send_records(sent, source, numbers, payloads)
         else:
             sent.confirmed_at, sent.place = time.monotonic(), held.newest if held else None
 
-    def _send_records(self, sent: Sent, source: Source, numbers: Sequence[int]) -> None:
+    def _send_records(
+        self, sent: Sent, source: Source, numbers: Sequence[int], payloads: Sequence[bytes]
+    ) -> None:
         assert self._producer
-        batch = sent.placed.batch
-        identity, key, topic = source.identity, source.key, Kind.RECORDS.topic
-        produce, confirmed = self._producer.produce, self._confirmation(sent, numbers[-1])
-        for sequence in numbers:
-            payload = batch.payloads[sequence - batch.first_sequence]
-            headers: Headers = [(STAMP_HEADER, encode_stamp(identity, sequence, batch.origin_us))]
-            # The last one's confirmation stands for all: they share a partition, in order.
-            if sequence == numbers[-1]:
-                produce(topic, payload, key, headers=headers, on_delivery=confirmed)
-            else:
-                produce(topic, payload, key, headers=headers)
-        self._note_queued(batch, 1)
+        produce, topic, key = self._producer.produce, Kind.RECORDS.topic, source.key
+        partition = self._router.partition_of(source)
+        *stamps, last = encode_stamps(source.identity, numbers, sent.placed.batch.origin_us)
+        for payload, stamp in zip(payloads, stamps, strict=False):
+            produce(topic, payload, key, partition, headers=[(STAMP_HEADER, stamp)])
+        # The last one's confirmation stands for all: they share a partition, in order.
+        confirmed = self._confirmation(sent, numbers[-1])
+        produce(topic, payloads[-1], key, partition, confirmed, headers=[(STAMP_HEADER, last)])
+        self._note_queued(sent.placed.batch, 1)
 
     def _send_dead_letters(self, sent: Sent) -> None:
         assert self._producer
@@ -230,34 +235,11 @@ class Forwarder:
         self._must_look_up = True
 
     def _note_queued(self, batch: Batch, sign: int) -> None:
-        self._queued_records += sign * len(batch.payloads)
+        records = sign * len(batch.payloads)
+        self._queued_records += records
         self._queued_bytes += sign * batch.payload_bytes
-
-    def _release_safe(self, now: float) -> None:
-        """Lets go of the batches at the head of the queue that are confirmed, old enough and still there."""
-        waits_s = (
-            self._config.gateway.spool.safe_after_s if self._config.kafka.replication_factor < 2 else 0.0
-        )
-        safe = list(takewhile(lambda sent: now - (sent.confirmed_at or now) >= waits_s, self._confirmed))
-        if not safe:
-            return
-        newest = {sent.place.partition: sent.place for sent in safe if sent.place}
-        try:
-            kept = self._readback.still_there(list(newest.values()))
-        except KafkaException:
-            return
-        if not kept:
-            log.error("Kafka has lost records that it had confirmed: they are sent again")
-            self._must_look_up = True
-            return
-        offsets = {place.partition: place.offset + 1 for place in newest.values()}
-        try:
-            self._spool.release(safe[-1].placed.end, [sent.placed.batch for sent in safe], offsets)
-        except OSError as error:
-            log.warning("what is safe in Kafka stays in the spool: %s", error.strerror)
-            return
-        for _ in safe:
-            self._confirmed.popleft()
+        if not batch.reason:
+            self._queued_to[self._router.partition_of(self._source_of(batch))] += records
 
     def _look_up(self) -> bool:
         """Asks Kafka what it has of what the spool still holds, and begins again behind that."""
@@ -265,38 +247,36 @@ class Forwarder:
         if self._producer:
             self._producer.purge()
         try:
-            self._held = self._readback.held(self._spool)
+            with self._releaser.lock:
+                self._held = self._readback.held(self._spool)
+                self._releaser.forget()
         except (KafkaException, OSError) as error:
             log.warning("it is not known yet what Kafka has: %s", error)
             return False
-        self._producer = producer(
-            self._config,
-            Party.GATEWAY,
-            linger_ms=self._config.gateway.linger_ms,
-            compression_type=self._config.gateway.compression.value,
-            queue_buffering_max_messages=10_000_000,
-            queue_buffering_max_kbytes=2_097_151,
-        )
+        self._router.begin(self._readback.partitions)
+        self._producer = self._new_producer()
         self._in_flight.clear()
-        self._confirmed.clear()
-        self._marked.clear()
+        self._marks.forget()
         self._queued_records = self._queued_bytes = 0
+        self._queued_to.clear()
         self._position = self._confirmed_end = self._spool.progress.position
         self._must_look_up = False
         return True
 
-    def _publish_marks(self) -> None:
-        """Says what has been accepted, for every source where that changed."""
-        if self._producer is None:
-            return
-        for (epoch, stream), last in self._spool.committed.copy().items():
-            if self._marked.get((epoch, stream)) == last:
-                continue
-            self._marked[epoch, stream] = last
-            source = Source(self._config.site, self._config.gateway.name, epoch, stream)
-            mark = {"site": source.site, "gateway": source.gateway, "epoch": epoch, "stream": stream}
-            value = orjson.dumps({**mark, "accepted": last})
-            self._producer.produce(Kind.MARKS.topic, value, source.identity)
+    def _new_producer(self) -> Producer:
+        settings = self._config.gateway
+        timeout_ms = round(settings.send_timeout_s * 1000)
+        return producer(
+            self._config,
+            Party.GATEWAY,
+            linger_ms=settings.linger_ms,
+            compression_type=settings.compression.value,
+            # Requests that take longer are repeated: the broker recognises what it has already.
+            socket_timeout_ms=timeout_ms,
+            request_timeout_ms=timeout_ms,
+            queue_buffering_max_messages=10_000_000,
+            queue_buffering_max_kbytes=2_097_151,
+        )
 
     def _source_of(self, batch: Batch) -> Source:
         known = self._sources.get((batch.epoch, batch.stream))

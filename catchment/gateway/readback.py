@@ -14,6 +14,7 @@ from catchment.records import STAMP_HEADER, Kind, Source, Stamp
 
 TOPIC = Kind.RECORDS.topic
 READ_S = 5.0
+FETCH_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class ReadBack:
 
     def __init__(self, config: Config) -> None:
         self._site, self._gateway = config.site, config.gateway.name
+        self.partitions = 1
         # Whatever is there counts, and the end of a partition is told: its last entry may be no record but
         # the end of a relay's transaction.
         self._reader = consumer(
@@ -46,6 +48,9 @@ class ReadBack:
             Party.GATEWAY,
             auto_offset_reset="error",
             fetch_wait_max_ms=100,
+            # Most often one record is wanted: what comes along is little.
+            queued_min_messages=1,
+            max_partition_fetch_bytes=FETCH_BYTES,
             isolation_level="read_uncommitted",
             enable_partition_eof=True,
         )
@@ -53,6 +58,7 @@ class ReadBack:
     def held(self, spool: Spool) -> dict[Source, Held]:
         """What Kafka has of our sources: every number, because a power cut may leave holes."""
         ends = end_offsets(self._reader, TOPIC)
+        self.partitions = len(ends)
         if not spool.progress.offsets:
             # A new spool: nothing of it can be there yet.
             spool.release(spool.progress.position, [], ends)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import resource
 import signal
 
 import uvloop
@@ -31,7 +32,14 @@ SPOOL_FILL = Gauge("catchment_gateway_spool_fill", "How full the spool is, from 
 
 def run(config: Config) -> None:
     """Runs the gateway until SIGTERM or SIGINT."""
+    allow_many_files()
     uvloop.run(Gateway(config).run())
+
+
+def allow_many_files() -> None:
+    """Every connection is an open file, and the usual limit is a thousand; the system lets us have more."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Gateway:

@@ -64,7 +64,7 @@ async def send(config: Config, load: Load, stop: asyncio.Event, on_safe: Callabl
     """Sends the whole load; returns when the gateway has it all on disk, or soon after `stop` is set."""
     identities = register(config, load)
     senders = (
-        Sender(config, load, provider, identity, stop, on_safe).run()
+        Sender(config, load, provider, LineSource(load, provider), identity, stop, on_safe).run()
         for provider, identity in enumerate(identities)
     )
     await asyncio.gather(*senders)
@@ -78,13 +78,14 @@ class Sender:
         config: Config,
         load: Load,
         provider: int,
+        source: LineSource,
         identity: Identity,
         stop: asyncio.Event,
         on_safe: Callable[[int], None],
     ) -> None:
         self._address = (config.gateway.host, config.gateway.port)
         self._context = client_context(identity)
-        self._source = LineSource(load, provider)
+        self._source = source
         self._share = load.share(provider)
         self._rate = load.rate / load.providers
         self._stop = stop

@@ -227,6 +227,18 @@ def test_curl_can_post_and_post_again(config: Config) -> None:
 
 
 @pytest.mark.usefixtures("gateway")
+def test_openssl_can_send_a_line(config: Config) -> None:
+    identity = provider(config, "by-hand")
+    address = f"{config.gateway.host}:{config.gateway.port}"
+    files = {"-CAfile": identity.ca_file, "-cert": identity.certificate_file, "-key": identity.key_file}
+    shown = [word for option, file in files.items() for word in (option, str(file))]
+    manner = ["-quiet", "-no_ign_eof", "-verify_return_error", "-connect", address]
+    command = ["openssl", "s_client", *manner, *shown]
+    subprocess.run(command, input=b"21.5 C\n", check=True, capture_output=True, timeout=30)
+    assert confirmed(config, 1, "by-hand") == [b"21.5 C"]
+
+
+@pytest.mark.usefixtures("gateway")
 class TestIdentity:
     def test_a_registered_provider_is_let_in(self, config: Config) -> None:
         with connect(config, client_context(provider(config, "known"))) as connection:

@@ -73,7 +73,8 @@ class Segments:
         """The batches from a position on, to the end as it is now."""
         end = self.end
         while position < end:
-            start = max(each for each in self._starts if each <= position)
+            # A copy, because the oldest may be deleted meanwhile.
+            start = max(each for each in self._starts.copy() if each <= position)
             with self._path(start).open("rb") as file:
                 file.seek(position - start)
                 while position < end and (batch := _read_one(file)) is not None:

@@ -32,7 +32,7 @@ WhenSafe = Callable[[], None]
 
 
 class Spool:
-    """Threads: the listeners' loop appends, one of our own commits, the forwarder takes and releases."""
+    """Threads: the listeners' loop appends, one of our own commits, the forwarder takes, and one releases."""
 
     def __init__(self, directory: Path, settings: SpoolSettings) -> None:
         self._file = directory / "progress.json"
