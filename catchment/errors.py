@@ -120,6 +120,17 @@ class InvalidRule(CatchmentError):
     http_status = 422
 
 
+class SchemaRefused(CatchmentError):
+    """The schema registry does not have it, or does not take it; its own code says why."""
+
+    code = "schema-refused"
+    http_status = 422
+
+    def __init__(self, happened: str, remedy: str, registry_code: int = 42201) -> None:
+        super().__init__(happened, remedy)
+        self.registry_code = registry_code
+
+
 class TooManyAttempts(CatchmentError):
     """Too many failed sign-ins from one address."""
 

@@ -13,6 +13,8 @@ from catchment.api.app import create_app
 from catchment.api.service import Server, listen
 from catchment.config import Config
 from catchment.health import Report, Reporter, State
+from catchment.kafka.parties import Party
+from catchment.kafka.table import Tables
 from catchment.ledger.model import HopRow, LedgerRow, Mark
 from catchment.node.status import Component, status_of
 from catchment.security.authority import Authority
@@ -81,7 +83,8 @@ class ServedNode:
         self.ledger = MemoryLedger()
         self.tokens = Tokens(config.paths.tokens)
         self.components: list[Component] = []
-        self.app = create_app(config, self.ledger)
+        self.tables = Tables(config, Party.API)
+        self.app = create_app(config, self.ledger, self.tables)
         self.reset()
 
     def reset(self) -> None:
@@ -109,19 +112,22 @@ class ServedNode:
 
 
 @contextmanager
-def serve(config: Config) -> Iterator[ServedNode]:
-    """Serves a node for as long as a `with` block lasts."""
+def serve(config: Config, with_tables: bool = False) -> Iterator[ServedNode]:
+    """Serves a node for as long as a `with` block lasts; with tables if it has a broker."""
     node = ServedNode(config)
     identity = Authority(config.paths.identities, config.hostnames).identity("api")
     server = Server(node.app, identity)
     supervisor = Reporter(config.paths.socket("node"), node.report)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listen(config)]})
     thread.start()
+    if with_tables:
+        node.tables.start()
     try:
-        while not server.started:
+        while not server.started or node.tables.caught_up is not with_tables:
             time.sleep(0.01)
         yield node
     finally:
+        node.tables.stop()
         server.should_exit = True
         thread.join()
         supervisor.close()

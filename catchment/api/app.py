@@ -6,7 +6,22 @@ from fastapi import FastAPI
 
 from catchment import __version__
 from catchment.alerts.view import AlertBook
-from catchment.api import alerts, ledger, live, metrics, probes, problems, session, sites, status
+from catchment.api import (
+    alerts,
+    devices,
+    ledger,
+    live,
+    mappings,
+    metrics,
+    probes,
+    problems,
+    schema_registry,
+    sensor_types,
+    sensors,
+    session,
+    sites,
+    status,
+)
 from catchment.api.guard import Guard
 from catchment.api.hub import Hub
 from catchment.api.openapi import describe_truthfully
@@ -15,14 +30,31 @@ from catchment.api.sessions import FailedSignIns, Sessions
 from catchment.api.sources import LedgerSource
 from catchment.config import Config
 from catchment.console.pages import add_console
+from catchment.kafka.table import Tables
 from catchment.node.status import ask_node
+from catchment.registry.registry import Registry
+from catchment.schemas.registry import SchemaRegistry
 from catchment.security.tokens import Tokens
 
+RESOURCES = (
+    probes,
+    metrics,
+    status,
+    sites,
+    ledger,
+    live,
+    alerts,
+    session,
+    devices,
+    sensor_types,
+    sensors,
+    mappings,
+)
 DESCRIPTION = "State and data of a Catchment node. Errors are RFC 9457 problems with codes that never change."
 
 
-def create_app(config: Config, ledger_source: LedgerSource) -> FastAPI:
-    """The whole application on one ledger."""
+def create_app(config: Config, ledger_source: LedgerSource, tables: Tables) -> FastAPI:
+    """The whole application on one ledger and the tables of what was declared."""
     app = FastAPI(
         title="Catchment",
         version=__version__,
@@ -32,7 +64,20 @@ def create_app(config: Config, ledger_source: LedgerSource) -> FastAPI:
         redoc_url=None,
         generate_unique_id_function=lambda route: route.name,
     )
-    app.state.services = Services(
+    services = app.state.services = _services(config, ledger_source, tables)
+    for resource in RESOURCES:
+        app.include_router(resource.router)
+    schema_registry.mount_in(app, services)
+    add_console(app)
+    problems.handle_in(app)
+    app.add_middleware(Guard)
+    describe_truthfully(app)
+    return app
+
+
+def _services(config: Config, ledger_source: LedgerSource, tables: Tables) -> Services:
+    schemas = SchemaRegistry(config.site, tables)
+    return Services(
         config=config,
         ledger=ledger_source,
         tokens=Tokens(config.paths.tokens),
@@ -40,11 +85,7 @@ def create_app(config: Config, ledger_source: LedgerSource) -> FastAPI:
         failed_sign_ins=FailedSignIns(),
         hub=Hub(config.site, ledger_source, partial(ask_node, config)),
         alerts=AlertBook(),
+        tables=tables,
+        schemas=schemas,
+        registry=Registry(config.site, tables, schemas),
     )
-    for resource in (probes, metrics, status, sites, ledger, live, alerts, session):
-        app.include_router(resource.router)
-    add_console(app)
-    problems.handle_in(app)
-    app.add_middleware(Guard)
-    describe_truthfully(app)
-    return app

@@ -17,8 +17,10 @@ from catchment.config import Config
 from catchment.errors import MachineError
 from catchment.health import Report, Reporter, State, metrics_text
 from catchment.kafka.parties import Party
+from catchment.kafka.table import Tables
 from catchment.ledger.publishing import HopPublisher
 from catchment.ledger.view import LedgerView
+from catchment.schemas.shipped import ShippedSchemas
 from catchment.security.authority import Authority, Identity
 
 PART = "api"
@@ -55,30 +57,36 @@ def run(config: Config) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     identity = Authority(config.paths.identities, config.hostnames).identity(PART)
     ledger = LedgerView(config, Party.API)
-    app = create_app(config, ledger)
+    tables = Tables(config, Party.API)
+    app = create_app(config, ledger, tables)
     server = Server(app, identity)
     listener = listen(config)
     publisher = HopPublisher(config, Party.API, ledger)
     alerts = AlertView(config, Party.API, app.state.services.alerts)
+    schemas = ShippedSchemas(app.state.services.schemas, tables)
     ledger.start()
     alerts.start()
+    tables.start()
     publisher.start()
+    schemas.start()
     reporter = Reporter(config.paths.socket(PART), lambda: report(app.state.services))
     try:
         server.run(sockets=[listener])
     finally:
         reporter.close()
+        schemas.stop()
         publisher.stop()
         alerts.stop()
+        tables.stop()
         ledger.stop()
 
 
 def report(services: Services) -> Report:
-    """How this part is: it runs when it has read the ledger."""
-    current = services.ledger.caught_up
+    """How this part is: it runs when it has read the ledger and what was declared."""
+    current = services.ledger.caught_up and services.tables.caught_up
     return Report(
         state=State.RUNNING if current else State.STARTING,
-        detail="" if current else "reading the ledger",
+        detail="" if current else "reading the ledger and what was declared",
         figures={"requests": requests_served(), "open_pages": services.hub.open_pages},
         metrics=metrics_text(),
     )

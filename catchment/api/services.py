@@ -10,6 +10,9 @@ from catchment.api.hub import Hub
 from catchment.api.sessions import FailedSignIns, Sessions
 from catchment.api.sources import LedgerSource
 from catchment.config import Config
+from catchment.kafka.table import Tables
+from catchment.registry.registry import Registry
+from catchment.schemas.registry import SchemaRegistry
 from catchment.security.tokens import Tokens
 
 
@@ -24,6 +27,9 @@ class Services:
     failed_sign_ins: FailedSignIns
     hub: Hub
     alerts: AlertBook
+    tables: Tables
+    schemas: SchemaRegistry
+    registry: Registry
 
 
 def services_of(request: Request) -> Services:

@@ -20,6 +20,7 @@ from catchment.cli import (
     notify,
     pipeline,
     provider,
+    register,
     relay,
     serve,
     simulate,
@@ -66,6 +67,7 @@ app.add_typer(centre.app, name="centre")
 app.add_typer(provider.app, name="provider")
 app.add_typer(consumer.app, name="consumer")
 app.add_typer(token.app, name="token")
+app.add_typer(register.app, name="register")
 app.add_typer(simulate.app, name="simulate")
 app.add_typer(alerts.app, name="alerts")
 app.add_typer(bench.app, name="bench")

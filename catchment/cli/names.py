@@ -22,3 +22,11 @@ Name = Annotated[
         metavar="NAME", callback=_checked, help="Letters, digits, dots, hyphens and underscores; at most 64."
     ),
 ]
+Id = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        callback=_checked,
+        help="Its identifier: letters, digits, dots, hyphens and underscores; at most 64.",
+    ),
+]

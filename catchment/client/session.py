@@ -1,6 +1,7 @@
 """A signed-in connection to a node's API; what the API refuses becomes the error that it is."""
 
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -42,6 +43,16 @@ class Session:
         """What is at a path, with query parameters of which those that are None are left out."""
         given = {name: value for name, value in parameters.items() if value is not None}
         return self.request("GET", path, params=given)
+
+    def pages(self, path: str, **parameters: Any) -> Iterator[Any]:
+        """Every item of a list, whatever the number of its pages."""
+        cursor = None
+        while True:
+            page = self.get(path, cursor=cursor, **parameters)
+            yield from page["items"]
+            cursor = page["next"]
+            if cursor is None:
+                return
 
     def put(self, path: str, body: Any) -> Any:
         return self.request("PUT", path, json=body)
@@ -99,6 +110,7 @@ def _kind_of(code: str) -> type[CatchmentError]:
     plain = (
         kind
         for kind in kinds
-        if issubclass(kind, CatchmentError) and kind.__init__ is CatchmentError.__init__
+        if issubclass(kind, CatchmentError)
+        and (kind.__init__ is CatchmentError.__init__ or kind is errors.SchemaRefused)
     )
     return next((kind for kind in plain if kind.code == code), CatchmentError)

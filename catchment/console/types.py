@@ -7,6 +7,8 @@ import orjson
 from catchment.api.app import create_app
 from catchment.config import Config
 from catchment.console.build import WEB, npm
+from catchment.kafka.parties import Party
+from catchment.kafka.table import Tables
 from catchment.ledger.model import HopRow, LedgerRow, Mark
 
 DESCRIPTION = WEB / "openapi.json"
@@ -29,7 +31,8 @@ class EmptyLedger:
 
 def description() -> bytes:
     """The API's description as it is kept beside the console's sources."""
-    schema: dict[str, Any] = create_app(Config.model_validate({}), EmptyLedger()).openapi()
+    config = Config.model_validate({})
+    schema: dict[str, Any] = create_app(config, EmptyLedger(), Tables(config, Party.API)).openapi()
     return orjson.dumps(schema, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 

@@ -34,7 +34,6 @@ class KeyedTable(Generic[Entry]):
         self._entries: dict[str, Entry] = {}
         self._reached: dict[int, int] = defaultdict(int)
         self._changed = threading.Condition()
-        self._writing = threading.RLock()
 
     def get(self, key: str) -> Entry | None:
         with self._changed:
@@ -51,7 +50,7 @@ class KeyedTable(Generic[Entry]):
         One update at a time, on a table that is current, so that `change` can check versions and
         refuse by raising. What it gives back unchanged is not written.
         """
-        with self._writing:
+        with self._tables.lock:
             self._tables.require_current()
             present = self.get(key)
             wanted = change(present)
@@ -89,15 +88,19 @@ class KeyedTable(Generic[Entry]):
 
 
 class Tables:
-    """Several tables that share one reader and one writer."""
+    """Several tables that share one reader and one writer.
+
+    Whoever holds `lock` is alone in writing: what was looked up in one table still holds when another is
+    written.
+    """
 
     def __init__(self, config: Config, party: Party) -> None:
+        self.lock = threading.RLock()
         self._config = config
         self._party = party
         self._tables: dict[str, KeyedTable[Any]] = {}
         self._follower: TopicFollower | None = None
         self._producer: Producer | None = None
-        self._sending = threading.Lock()
 
     def add(self, kind: Kind, decode: Callable[[bytes], Entry]) -> KeyedTable[Entry]:
         """A table that will be read from `start` on; `decode` raises pydantic's errors."""
@@ -126,7 +129,7 @@ class Tables:
     def write(self, topic: str, key: str, value: bytes | None) -> Message:
         """Writes one record and waits until Kafka has it."""
         outcome: list[tuple[KafkaError | None, Message]] = []
-        with self._sending:
+        with self.lock:
             writer = self._writer()
             writer.produce(topic, value, key, on_delivery=lambda *told: outcome.append(told))
             writer.flush()

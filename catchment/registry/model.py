@@ -4,7 +4,7 @@ What a caller declares (`DeviceSpec`) and what is kept (`Device`) differ by iden
 """
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -105,6 +105,38 @@ class SeenSensor(BaseModel):
     @property
     def key(self) -> str:
         return key_of(self.site, self.id)
+
+
+class KnownSensor(BaseModel):
+    """A sensor that was registered, or has sent measurements, or both."""
+
+    site: str
+    id: str
+    registered: bool = Field(description="Whether somebody registered it; else it waits to be confirmed.")
+    name: str | None = None
+    description: str | None = None
+    device_id: str | None = None
+    sensor_type_id: str | None = None
+    version: int | None = None
+    updated_ms: int | None = None
+    seen: SeenSensor | None = Field(None, description="Its first measurement, once it has sent one.")
+
+    @classmethod
+    def of(cls, registered: Sensor | None, seen: SeenSensor | None) -> Self:
+        """What is known of a sensor from either side."""
+        known = registered or seen
+        assert known is not None
+        fields = registered.model_dump() if registered else {"site": known.site, "id": known.id}
+        return cls.model_validate({**fields, "registered": registered is not None, "seen": seen})
+
+
+class Confirmation(Spec):
+    """What is said of a seen sensor to register it; the rest follows from its measurements."""
+
+    name: Title | None = Field(None, description="By default its id.")
+    description: Text = ""
+    device_id: Name | None = Field(None, description="By default the device named like its stream.")
+    sensor_type_id: Name | None = Field(None, description="By default the only type of its subject.")
 
 
 class Format(StrEnum):

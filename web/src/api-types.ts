@@ -44,6 +44,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All devices, sorted by site and id */
+        get: operations["list_devices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/devices/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One device */
+        get: operations["get_device"];
+        /** Register or change a device of this site */
+        put: operations["put_device"];
+        post?: never;
+        /** Delete a device of this site */
+        delete: operations["delete_device"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ledger": {
         parameters: {
             query?: never;
@@ -84,6 +120,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/mappings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All mappings, sorted by site and id */
+        get: operations["list_mappings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mappings/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One mapping */
+        get: operations["get_mapping"];
+        /** Declare or change a mapping of this site */
+        put: operations["put_mapping"];
+        post?: never;
+        /** Delete a mapping of this site */
+        delete: operations["delete_mapping"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/proof": {
         parameters: {
             query?: never;
@@ -98,6 +170,95 @@ export interface paths {
         get: operations["proof"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sensor-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All sensor types, sorted by site and id */
+        get: operations["list_sensor_types"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sensor-types/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One sensor type */
+        get: operations["get_sensor_type"];
+        /** Register or change a sensor type of this site */
+        put: operations["put_sensor_type"];
+        post?: never;
+        /** Delete a sensor type of this site */
+        delete: operations["delete_sensor_type"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sensors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All sensors, sorted by site and id */
+        get: operations["list_sensors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sensors/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One sensor */
+        get: operations["get_sensor"];
+        /** Register or change a sensor */
+        put: operations["put_sensor"];
+        post?: never;
+        /** Delete a sensor of this site */
+        delete: operations["delete_sensor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sensors/{identifier}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Register a sensor that was seen */
+        post: operations["confirm_sensor"];
         delete?: never;
         options?: never;
         head?: never;
@@ -498,6 +659,40 @@ export interface components {
             uptime_s: number;
         };
         /**
+         * Confirmation
+         * @description What is said of a seen sensor to register it; the rest follows from its measurements.
+         */
+        Confirmation: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Device Id
+             * @description By default the device named like its stream.
+             */
+            device_id?: string | null;
+            /**
+             * Name
+             * @description By default its id.
+             */
+            name?: string | null;
+            /**
+             * Sensor Type Id
+             * @description By default the only type of its subject.
+             */
+            sensor_type_id?: string | null;
+        };
+        /**
+         * Constant
+         * @description The same value in every measurement.
+         */
+        Constant: {
+            /** Const */
+            const: string | boolean | number | null;
+        };
+        /**
          * Delivery
          * @description An attempt to tell of an alert on a channel; an entry of `deliveries`.
          */
@@ -549,6 +744,83 @@ export interface components {
             totals: components["schemas"]["Totals"];
         };
         /**
+         * Device
+         * @description A registered device.
+         */
+        Device: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Id
+             * @description Its name, unique in its site and kind.
+             */
+            id: string;
+            /**
+             * Location
+             * @description Where it stands, in words.
+             * @default
+             */
+            location: string;
+            /**
+             * Name
+             * @description What people call it.
+             */
+            name: string;
+            /**
+             * Site
+             * @description The site that declared it.
+             */
+            site: string;
+            /**
+             * Updated Ms
+             * @description When it was last changed, in ms since 1970.
+             */
+            updated_ms: number;
+            /**
+             * Version
+             * @description Counts the changes, from 1.
+             */
+            version: number;
+        };
+        /**
+         * DevicePage
+         * @description Some devices, and where the next ones begin.
+         */
+        DevicePage: {
+            /** Items */
+            items: components["schemas"]["Device"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * DeviceSpec
+         * @description A machine or controller that sensors belong to.
+         */
+        DeviceSpec: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Location
+             * @description Where it stands, in words.
+             * @default
+             */
+            location: string;
+            /**
+             * Name
+             * @description What people call it.
+             */
+            name: string;
+        };
+        /**
          * Direction
          * @description On which side of the threshold a transgression is.
          * @enum {string}
@@ -560,6 +832,20 @@ export interface components {
          * @enum {string}
          */
         Finding: "truncated" | "recreated" | "set-back";
+        /**
+         * FixedSensor
+         * @description All messages are of one sensor.
+         */
+        FixedSensor: {
+            /** Fixed */
+            fixed: string;
+        };
+        /**
+         * Format
+         * @description How a device writes its measurements.
+         * @enum {string}
+         */
+        Format: "json" | "avro";
         /**
          * HopCount
          * @description One source at one place on its way.
@@ -629,6 +915,35 @@ export interface components {
             topic: string;
         };
         /**
+         * KnownSensor
+         * @description A sensor that was registered, or has sent measurements, or both.
+         */
+        KnownSensor: {
+            /** Description */
+            description?: string | null;
+            /** Device Id */
+            device_id?: string | null;
+            /** Id */
+            id: string;
+            /** Name */
+            name?: string | null;
+            /**
+             * Registered
+             * @description Whether somebody registered it; else it waits to be confirmed.
+             */
+            registered: boolean;
+            /** @description Its first measurement, once it has sent one. */
+            seen?: components["schemas"]["SeenSensor"] | null;
+            /** Sensor Type Id */
+            sensor_type_id?: string | null;
+            /** Site */
+            site: string;
+            /** Updated Ms */
+            updated_ms?: number | null;
+            /** Version */
+            version?: number | null;
+        };
+        /**
          * LedgerPage
          * @description Some rows of the ledger, and where the next ones begin.
          */
@@ -675,6 +990,115 @@ export interface components {
             stream: string;
             /** Version */
             version: number;
+        };
+        /**
+         * Mapping
+         * @description A declared mapping.
+         */
+        Mapping: {
+            /**
+             * Fields
+             * @description Avro fields from members of the message or constants; a field that is not named comes from the member of the same name.
+             */
+            fields?: {
+                [key: string]: string | components["schemas"]["Constant"];
+            };
+            /**
+             * @description `avro`: the device sends Confluent's wire format.
+             * @default json
+             */
+            format: components["schemas"]["Format"];
+            /**
+             * Id
+             * @description Its name, unique in its site and kind.
+             */
+            id: string;
+            /**
+             * Sensor
+             * @description Where the sensor's id comes from.
+             * @default {
+             *       "stream": true
+             *     }
+             */
+            sensor: components["schemas"]["SensorByField"] | components["schemas"]["SensorByStream"] | components["schemas"]["FixedSensor"];
+            /**
+             * Site
+             * @description The site that declared it.
+             */
+            site: string;
+            /**
+             * Streams
+             * @description Which streams: `*` stands for any characters, `?` for one.
+             */
+            streams: string;
+            /**
+             * Subject
+             * @description The Avro subject of the measurements.
+             */
+            subject: string;
+            /** @description Where the time comes from; without it, the record's time of origin. */
+            timestamp?: components["schemas"]["TimestampField"] | null;
+            /**
+             * Updated Ms
+             * @description When it was last changed, in ms since 1970.
+             */
+            updated_ms: number;
+            /**
+             * Version
+             * @description Counts the changes, from 1.
+             */
+            version: number;
+        };
+        /**
+         * MappingPage
+         * @description Some mappings, and where the next ones begin.
+         */
+        MappingPage: {
+            /** Items */
+            items: components["schemas"]["Mapping"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * MappingSpec
+         * @description How messages of some streams become measurements of one subject.
+         */
+        MappingSpec: {
+            /**
+             * Fields
+             * @description Avro fields from members of the message or constants; a field that is not named comes from the member of the same name.
+             */
+            fields?: {
+                [key: string]: string | components["schemas"]["Constant"];
+            };
+            /**
+             * @description `avro`: the device sends Confluent's wire format.
+             * @default json
+             */
+            format: components["schemas"]["Format"];
+            /**
+             * Sensor
+             * @description Where the sensor's id comes from.
+             * @default {
+             *       "stream": true
+             *     }
+             */
+            sensor: components["schemas"]["SensorByField"] | components["schemas"]["SensorByStream"] | components["schemas"]["FixedSensor"];
+            /**
+             * Streams
+             * @description Which streams: `*` stands for any characters, `?` for one.
+             */
+            streams: string;
+            /**
+             * Subject
+             * @description The Avro subject of the measurements.
+             */
+            subject: string;
+            /** @description Where the time comes from; without it, the record's time of origin. */
+            timestamp?: components["schemas"]["TimestampField"] | null;
         };
         /**
          * MissingRange
@@ -804,6 +1228,226 @@ export interface components {
          * @enum {string}
          */
         Scope: "status:read" | "ledger:read" | "metrics:read" | "registry:read" | "registry:write" | "rules:read" | "rules:write" | "alerts:read" | "data:read" | "deadletter:read" | "deadletter:replay";
+        /**
+         * SeenSensor
+         * @description A sensor that sent a measurement, whether or not somebody registered it.
+         */
+        SeenSensor: {
+            /**
+             * First Ms
+             * @description Time of the first measurement, in ms since 1970.
+             */
+            first_ms: number;
+            /**
+             * First Reading
+             * @description The fields of the first measurement.
+             */
+            first_reading: {
+                [key: string]: unknown;
+            };
+            /** Id */
+            id: string;
+            /** Site */
+            site: string;
+            /**
+             * Stream
+             * @description The stream that the first measurement came from.
+             */
+            stream: string;
+            /** Subject */
+            subject: string;
+        };
+        /**
+         * Sensor
+         * @description A registered sensor.
+         */
+        Sensor: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Device Id
+             * @description The device that it belongs to.
+             */
+            device_id: string;
+            /**
+             * Id
+             * @description Its name, unique in its site and kind.
+             */
+            id: string;
+            /**
+             * Name
+             * @description What people call it.
+             */
+            name: string;
+            /**
+             * Sensor Type Id
+             * @description What it measures.
+             */
+            sensor_type_id: string;
+            /**
+             * Site
+             * @description The site that declared it.
+             */
+            site: string;
+            /**
+             * Updated Ms
+             * @description When it was last changed, in ms since 1970.
+             */
+            updated_ms: number;
+            /**
+             * Version
+             * @description Counts the changes, from 1.
+             */
+            version: number;
+        };
+        /**
+         * SensorByField
+         * @description The sensor's id is a member of the message.
+         */
+        SensorByField: {
+            /** Field */
+            field: string;
+        };
+        /**
+         * SensorByStream
+         * @description The stream's name is the sensor's id.
+         */
+        SensorByStream: {
+            /**
+             * Stream
+             * @constant
+             */
+            stream: true;
+        };
+        /**
+         * SensorPage
+         * @description Some sensors, and where the next ones begin.
+         */
+        SensorPage: {
+            /** Items */
+            items: components["schemas"]["KnownSensor"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * SensorSpec
+         * @description Something that measures, at a device.
+         */
+        SensorSpec: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Device Id
+             * @description The device that it belongs to.
+             */
+            device_id: string;
+            /**
+             * Name
+             * @description What people call it.
+             */
+            name: string;
+            /**
+             * Sensor Type Id
+             * @description What it measures.
+             */
+            sensor_type_id: string;
+        };
+        /**
+         * SensorType
+         * @description A registered sensor type.
+         */
+        SensorType: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Id
+             * @description Its name, unique in its site and kind.
+             */
+            id: string;
+            /**
+             * Name
+             * @description What people call it.
+             */
+            name: string;
+            /**
+             * Site
+             * @description The site that declared it.
+             */
+            site: string;
+            /**
+             * Subject
+             * @description The Avro subject of its measurements.
+             */
+            subject: string;
+            /**
+             * Unit
+             * @description The usual unit.
+             * @default
+             */
+            unit: string;
+            /**
+             * Updated Ms
+             * @description When it was last changed, in ms since 1970.
+             */
+            updated_ms: number;
+            /**
+             * Version
+             * @description Counts the changes, from 1.
+             */
+            version: number;
+        };
+        /**
+         * SensorTypePage
+         * @description Some sensor types, and where the next ones begin.
+         */
+        SensorTypePage: {
+            /** Items */
+            items: components["schemas"]["SensorType"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * SensorTypeSpec
+         * @description What sensors of one kind measure.
+         */
+        SensorTypeSpec: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Name
+             * @description What people call it.
+             */
+            name: string;
+            /**
+             * Subject
+             * @description The Avro subject of its measurements.
+             */
+            subject: string;
+            /**
+             * Unit
+             * @description The usual unit.
+             * @default
+             */
+            unit: string;
+        };
         /**
          * SignIn
          * @description What a sign-in takes.
@@ -1025,6 +1669,22 @@ export interface components {
             under_way: number;
         };
         /**
+         * TimeUnit
+         * @description How a device writes time.
+         * @enum {string}
+         */
+        TimeUnit: "ms" | "s" | "us" | "iso8601";
+        /**
+         * TimestampField
+         * @description The time of a measurement is a member of the message.
+         */
+        TimestampField: {
+            /** Field */
+            field: string;
+            /** @default ms */
+            unit: components["schemas"]["TimeUnit"];
+        };
+        /**
          * Totals
          * @description The ledger in one line.
          */
@@ -1198,10 +1858,328 @@ export interface operations {
             };
         };
     };
+    list_devices: {
+        parameters: {
+            query?: {
+                /** @description Only those of this site. */
+                site?: string | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DevicePage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_device: {
+        parameters: {
+            query?: {
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Device"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_device: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Device"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_device: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     ledger: {
         parameters: {
             query?: {
-                /** @description Most rows of a page. */
+                /** @description Most items of a page. */
                 limit?: number;
                 /** @description The `next` of the page before. */
                 cursor?: string | null;
@@ -1288,6 +2266,324 @@ export interface operations {
             };
         };
     };
+    list_mappings: {
+        parameters: {
+            query?: {
+                /** @description Only those of this site. */
+                site?: string | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MappingPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_mapping: {
+        parameters: {
+            query?: {
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mapping"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_mapping: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MappingSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mapping"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_mapping: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     proof: {
         parameters: {
             query?: never;
@@ -1317,6 +2613,734 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sensor_types: {
+        parameters: {
+            query?: {
+                /** @description Only those of this site. */
+                site?: string | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SensorTypePage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sensor_type: {
+        parameters: {
+            query?: {
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SensorType"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_sensor_type: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SensorTypeSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SensorType"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_sensor_type: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sensors: {
+        parameters: {
+            query?: {
+                /** @description Only those of this site. */
+                site?: string | null;
+                /** @description Only those that are, or are not. */
+                registered?: boolean | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SensorPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sensor: {
+        parameters: {
+            query?: {
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnownSensor"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_sensor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SensorSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sensor"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_sensor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    confirm_sensor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Confirmation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sensor"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
