@@ -139,7 +139,9 @@ def referenced_by(services: ServicesOfApp, subject: str, version: str) -> list[i
 
 @router.post("/subjects/{subject}/versions", dependencies=WRITE)
 def register(services: ServicesOfApp, subject: str, offered: OfferedSchema) -> dict[str, Any]:
-    return {"id": services.schemas.register(subject, offered.avro()).id}
+    with services.tables.lock:
+        services.registry.refuse_unless_measured(subject, offered.avro())
+        return {"id": services.schemas.register(subject, offered.avro()).id}
 
 
 @router.post("/subjects/{subject}", dependencies=READ)
@@ -160,7 +162,7 @@ def delete_subject(services: ServicesOfApp, subject: str, permanent: Permanent =
 @router.delete("/subjects/{subject}/versions/{version}", dependencies=WRITE)
 def delete_version(services: ServicesOfApp, subject: str, version: str, permanent: Permanent = False) -> int:
     with services.tables.lock:
-        if len(services.schemas.versions(subject, deleted=True)) == 1:
+        if not permanent and len(services.schemas.versions(subject)) == 1:
             services.registry.refuse_if_subject_used(subject)
         return services.schemas.delete_version(subject, read_version(version), permanent)
 

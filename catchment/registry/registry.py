@@ -129,12 +129,20 @@ class Registry:
 
     def refuse_if_subject_used(self, subject: str) -> None:
         """Refuses, in the schema registry's way, to delete a subject that something refers to."""
-        users: list[SensorType | Mapping] = [*self.sensor_types.own(), *self.mappings.own()]
-        names = [user.id for user in users if user.subject == subject]
+        names = self._users_of(subject)
         if names:
             raise SchemaRefused(
                 f"{subject} is used by the types or mappings {', '.join(names)}", "Remove those first.", 42206
             )
+
+    def refuse_unless_measured(self, subject: str, text: str) -> None:
+        """Refuses a schema that is none of measurements for a subject that something refers to."""
+        if self._users_of(subject):
+            check_measurement(parse(text))
+
+    def _users_of(self, subject: str) -> list[str]:
+        users: list[SensorType | Mapping] = [*self.sensor_types.own(), *self.mappings.own()]
+        return [user.id for user in users if user.subject == subject]
 
     def _device_of(self, seen: SeenSensor) -> str:
         if self.devices.find(seen.stream):

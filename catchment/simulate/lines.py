@@ -6,6 +6,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from catchment.config import Config
 from catchment.errors import NodeNotRunning
@@ -35,6 +36,14 @@ class Load:
         if self.count == 0:
             return None
         return self.count // self.providers + (provider < self.count % self.providers)
+
+
+class Lines(Protocol):
+    """What a provider says: the same lines for the same numbers, so that they can be said again."""
+
+    def lines(self, first: int, count: int) -> bytes:
+        """Lines number `first` and following, each with its newline."""
+        ...
 
 
 class LineSource:
@@ -78,7 +87,7 @@ class Sender:
         config: Config,
         load: Load,
         provider: int,
-        source: LineSource,
+        source: Lines,
         identity: Identity,
         stop: asyncio.Event,
         on_safe: Callable[[int], None],

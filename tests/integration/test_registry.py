@@ -1,7 +1,5 @@
 """The registry over HTTPS: references, versions, pages, sensors that were only seen, and other sites."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,11 @@ import httpx
 import orjson
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from catchment.cli.main import app
 from catchment.config import Config
+from catchment.errors import CatchmentError
 from catchment.kafka.clients import producer, read_all
 from catchment.kafka.parties import Party
 from catchment.records import Kind
@@ -20,7 +21,6 @@ from catchment.schemas.shipped import TEMPERATURE, register_shipped
 from catchment.security.tokens import Scope
 from tests.integration.test_api import assert_problem
 from tests.listening import wait_until
-from tests.running_node import clean_environment
 from tests.serving import ServedNode, serve
 
 DEVICE = {"name": "Press 7", "description": "Second hall", "location": "Hall 2, bay 14"}
@@ -114,6 +114,16 @@ def test_a_subject_in_use_is_not_deleted(api: httpx.Client, node: ServedNode) ->
         assert (answer.status_code, answer.json()["error_code"]) == (422, 42206)
         assert "rg-subject" in answer.json()["message"]
     assert_problem(put(api, "/sensor-types/x", {**TYPE, "subject": "None.Such"}), 422, "invalid-request")
+
+
+def test_a_subject_in_use_stays_one_of_measurements(api: httpx.Client, node: ServedNode) -> None:
+    put(api, "/sensor-types/rg-stays", TYPE)
+    fields = [{"name": "temperature", "type": "double"}, {"name": "timestamp", "type": "long"}]
+    schema = {"type": "record", "name": "TemperatureData", "namespace": "catchment", "fields": fields}
+    address = f"{node.url}/schema-registry/subjects/{TEMPERATURE}/versions"
+    answer = api.post(address, json={"schema": orjson.dumps(schema).decode()})
+    assert (answer.status_code, answer.json()["error_code"]) == (422, 42201)
+    assert "no field sensor_id of type string" in answer.json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -218,10 +228,12 @@ class Registrar:
         self.file.write_text(yaml.safe_dump(node.config.model_dump(mode="json", exclude_none=True)))
 
     def __call__(self, *arguments: str, code: int = 0) -> str:
-        command = [sys.executable, "-m", "catchment", "--config", str(self.file), "register", *arguments]
-        ended = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, timeout=60)
-        assert ended.returncode == code, ended.stderr
-        return ended.stdout if code == 0 else ended.stderr
+        ended = CliRunner().invoke(app, ["--config", str(self.file), "register", *arguments])
+        if isinstance(ended.exception, CatchmentError):
+            assert ended.exception.exit_code == code, ended.exception
+            return f"{ended.exception.code}: {ended.exception}"
+        assert ended.exit_code == code, ended.output
+        return ended.output
 
     def json(self, *arguments: str) -> Any:
         return orjson.loads(self(*arguments, "--json"))
