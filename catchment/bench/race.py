@@ -47,7 +47,7 @@ class Course:
     rounds: int = 3
     warm_up_records: int = 100_000
     connections: int = 5_000
-    lines: int = 20
+    lines: int = 10
 
     def paced(self) -> dict[str, Load]:
         """The intervals with a given rate, and one without that comes first."""
@@ -60,7 +60,7 @@ class Course:
         return [_load(self.fastest_records)] * self.rounds
 
 
-FULL = Course(paced_s=60, most_records=1_000_000, latency_records=200_000, fastest_records=1_000_000)
+FULL = Course(paced_s=60, most_records=1_000_000, latency_records=100_000, fastest_records=1_000_000)
 SHORT = Course(paced_s=5, most_records=200_000, latency_records=30_000, fastest_records=250_000, lines=3)
 
 

@@ -1,5 +1,7 @@
 """`catchment bench`: measure on the running node, and beside a peer."""
 
+import signal
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +38,8 @@ def run_one(
     """Runs a benchmark and prints its figures and ratios."""
     import importlib
 
+    # Like Ctrl-C, so that what was started for the run is ended and removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with errors.status(f"Measuring {name} …"):
         result = importlib.import_module(f"catchment.bench.{name}").run(configuration(context), short=short)
     if json_file:

@@ -3,15 +3,14 @@
 Precedence: a `CATCHMENT_…` variable, then the YAML file, then the default in the model.
 """
 
+from catchment.config.kafka import KafkaSettings, TlsFiles
 from catchment.config.loading import load
 from catchment.config.models import (
     Config,
     GatewaySettings,
-    KafkaSettings,
     Paths,
     PipelineSettings,
     Role,
-    TlsFiles,
 )
 
 __all__ = [

@@ -12,9 +12,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from catchment.config.alerts import CHANNEL_KINDS
+from catchment.config.kafka import TopicSettings
 from catchment.config.listeners import AdapterSettings
 from catchment.config.loading import FILE_VARIABLE, section_of, variable_of
-from catchment.config.models import Config, TopicSettings
+from catchment.config.models import Config
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 

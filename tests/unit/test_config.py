@@ -126,6 +126,8 @@ REFUSALS = [
     ("gateway: 7", {}, "gateway: input should be a valid dictionary"),
     ("kafka: {topics: {rekords: {partitions: 2}}}", {}, "'records'"),
     ("kafka: {bootstrap_servers: 'a:1'}", {}, "set kafka.tls as well"),
+    ("kafka: {bootstrap_servers: 'a:1,b'}", {}, "kafka.bootstrap_servers: name each broker as host:port"),
+    ("kafka: {bootstrap_servers: ':1'}", {}, "with commas between several (it is ':1')"),
     ("api: {port: 9092}", {}, "are both 9092: give one of them another port"),
     ("site: ${NOWHERE}", {}, "site refers to ${NOWHERE}, which is not set. Set the variable"),
     ("site: [", {}, "is not valid YAML"),
