@@ -4,15 +4,16 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Message
+from confluent_kafka import KafkaException, Message
 from confluent_kafka.admin import NewTopic
 
+from catchment.bench.site import free_ports
 from catchment.config import Config
 from catchment.config.forwarding import Compression, Hashing, Routing
 from catchment.gateway.forwarder import Forwarder
@@ -22,8 +23,10 @@ from catchment.gateway.spool import Spool
 from catchment.kafka.clients import admin, producer, read_all
 from catchment.kafka.identities import bootstrap_servers, identity_of
 from catchment.kafka.parties import Party
+from catchment.node.process import Child
 from catchment.records import STAMP_HEADER, Kind, Stamp
 from tests.conftest import MakeConfig, RunBroker
+from tests.second_broker import second_broker
 
 WAIT_S = 60.0
 PARTITIONERS = {Hashing.CRC32: "consistent", Hashing.FNV1A: "fnv1a", Hashing.MURMUR2: "murmur2"}
@@ -153,7 +156,7 @@ def _note(queued: list[int], forwarder: Forwarder) -> bool:
     return forwarder.behind_bytes == 0
 
 
-def test_it_goes_on_with_another_broker_when_the_first_is_away(
+def test_it_begins_with_another_broker_when_the_first_is_away(
     cluster: Config, make_config: MakeConfig, tmp_path: Path
 ) -> None:
     identity = identity_of(cluster, Party.ADMIN)
@@ -168,22 +171,69 @@ def test_it_goes_on_with_another_broker_when_the_first_is_away(
     assert len(records_of(cluster, "undaunted")["undaunted"]) == 100
 
 
-def test_what_is_not_confirmed_in_time_is_sent_again_and_is_there_once(
-    make_config: MakeConfig, run_broker: RunBroker, tmp_path: Path
-) -> None:
+@pytest.fixture(scope="module")
+def own(make_config: MakeConfig, run_broker: RunBroker) -> Iterator[tuple[Config, Child]]:
+    """A broker to be frozen, with a gateway that does not wait long for it."""
     config = make_config(gateway={"send_timeout_s": 1})
+    with run_broker(config) as broker:
+        yield config, broker
 
-    async def run(freeze: Callable[[signal.Signals], None]) -> None:
+
+def test_what_is_not_confirmed_in_time_is_sent_again_and_is_there_once(
+    own: tuple[Config, Child], tmp_path: Path
+) -> None:
+    config, broker = own
+
+    async def run() -> None:
         async with open_way(config, tmp_path) as way:
             await way.accept("patient", 1000)
             await way.wait_until_forwarded()
-            freeze(signal.SIGSTOP)
+            os.kill(broker.pid, signal.SIGSTOP)
             await way.accept("patient", 1000)
             await asyncio.sleep(3 * config.gateway.send_timeout_s)
             assert way.forwarder.behind_bytes > 0
-            freeze(signal.SIGCONT)
+            os.kill(broker.pid, signal.SIGCONT)
             await way.wait_until_forwarded()
 
-    with run_broker(config) as broker:
-        asyncio.run(run(lambda number: os.kill(broker.pid, number)))
-        assert [number for _, number in records_of(config, "gateway")["patient"]] == list(range(1, 2001))
+    asyncio.run(run())
+    assert [number for _, number in records_of(config, "gateway")["patient"]] == list(range(1, 2001))
+
+
+def test_it_goes_on_with_another_broker_when_one_dies(own: tuple[Config, Child], tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    config = with_gateway(own[0], "agile", routing=Routing.ROUND_ROBIN)
+    # A stream for each partition, so that some are led by the broker that dies.
+    streams = [f"agile-{number}" for number in range(4)]
+
+    async def run(broker: Child) -> None:
+        async with open_way(config, tmp_path) as way:
+            for stream in streams:
+                await way.accept(stream, 1000)
+            await way.wait_until_forwarded()
+            broker.kill()
+            for stream in streams:
+                await way.accept(stream, 1000)
+            await way.wait_until_forwarded()
+
+    with second_broker(config, port) as broker:
+        _make_records_with_two_copies(config)
+        asyncio.run(run(broker))
+    there = records_of(config, "agile")
+    for stream in streams:
+        assert [number for _, number in there[stream]] == list(range(1, 2001))
+
+
+def _make_records_with_two_copies(config: Config) -> None:
+    topic, client = Kind.RECORDS.topic, admin(config)
+    client.delete_topics([topic])[topic].result()
+    copied = NewTopic(topic, 4, 2, config={"min.insync.replicas": "1"})
+    deadline_s = time.monotonic() + WAIT_S
+    while True:
+        try:
+            client.create_topics([copied])[topic].result()
+        except KafkaException:
+            # The former one is not quite gone yet.
+            assert time.monotonic() < deadline_s
+            time.sleep(0.2)
+        else:
+            return
