@@ -74,13 +74,6 @@ class ConsumeSettings(Section):
         description="What a worker has not handled after so long goes to another one. "
         "In `shared` mode Kafka takes 15 to 60 s.",
     )
-    session_timeout_s: float = Field(
-        15,
-        ge=6,
-        le=300,
-        description="A consumer that Kafka has not heard of for so long is dead; its records go to others. "
-        "Longer than a broker needs to start, so that consumers keep their places meanwhile.",
-    )
     start: Start = Field(
         Start.EARLIEST, description="Where a group begins that has never acknowledged anything."
     )

@@ -15,35 +15,32 @@ from typing import Any
 from confluent_kafka import ConsumerGroupState
 from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
-from catchment.config.consume import ConsumeSettings, Mode
+from catchment.config.consume import Mode
 from catchment.consume.member import Member
 from catchment.errors import AccessRefused, BrokerUnavailable
 from catchment.kafka.failures import outcome
+from catchment.kafka.sessions import SESSION_TIMEOUT_S
 
 log = logging.getLogger(__name__)
 
 LOOK_S = 0.5
 STEP_BACK_MAX_S = 2.0
-# Beyond the end of its session, until which one that was killed stays in the list.
-PATIENCE_S = 2.0
+# One that was killed stays in the list until its session ends.
+PATIENCE_S = SESSION_TIMEOUT_S + 2.0
 
 
 class Admission:
     """Waits at the door of a group until nobody else is in it."""
 
-    def __init__(
-        self, sign_in: dict[str, Any], group: str, settings: ConsumeSettings, stopping: threading.Event
-    ) -> None:
-        self._settings = settings
+    def __init__(self, sign_in: dict[str, Any], group: str, stopping: threading.Event) -> None:
         self._client_id = sign_in["client.id"]
         self._admin = AdminClient(sign_in)
         self._group = group
         self._stopping = stopping
 
-    def wait(self, join: Callable[[], Member]) -> Member | None:
+    def wait(self, mode: Mode, join: Callable[[], Member]) -> Member | None:
         """The first member of this consumer, alone in its group; nothing when stopped before that."""
-        mode = self._settings.mode
-        deadline_s = time.monotonic() + self._settings.session_timeout_s + PATIENCE_S
+        deadline_s = time.monotonic() + PATIENCE_S
         while not self._stopping.is_set():
             group = self._look()
             others = self._others(group)

@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from catchment.config.consume import ConsumeSettings, Start
 from catchment.consume.memory import HandedOn
 from catchment.consume.source import POLL_S, Batch, GroupLost, is_record
-from catchment.kafka.clients import REQUEST_TIMEOUT_S
+from catchment.kafka.clients import REQUEST_TIMEOUT_S, SMALL_ANSWERS
 
 log = logging.getLogger(__name__)
 
@@ -169,10 +169,6 @@ def _place(message: Message) -> Place:
 
 def _group_settings(settings: ConsumeSettings) -> dict[str, Any]:
     return {
-        "partition.assignment.strategy": "cooperative-sticky",
-        "session.timeout.ms": int(settings.session_timeout_s * 1000),
-        # Members hear of a change of the group by their heartbeats.
-        "heartbeat.interval.ms": 1000,
         "max.poll.interval.ms": int(settings.ack_timeout_s * 1000),
         "enable.auto.commit": False,
         # Also where the place of a group was deleted with old records: nothing that is there is skipped.
@@ -180,4 +176,5 @@ def _group_settings(settings: ConsumeSettings) -> dict[str, Any]:
         "queued.min.messages": settings.prefetch_records,
         # By default a full queue pauses fetching for a second, which halves the pace of catching up.
         "fetch.queue.backoff.ms": 1,
+        **SMALL_ANSWERS,
     }

@@ -13,6 +13,7 @@ from catchment.consume.member import Member
 from catchment.consume.sharer import Sharer, prepare_share_group
 from catchment.consume.source import Handler, Source
 from catchment.consume.worker import Worker
+from catchment.kafka.sessions import membership
 from catchment.records import Kind
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ class Subscription:
         self._topic = kind.topic
         self._group = group_at_kafka(config, consumer)
         self._stopping = threading.Event()
+        self._membership = membership(config)
         self._sign_in: dict[str, Any] = {
             **sign_in_settings(config, consumer),
             # Workers of one consumer have one name, and no other consumer has it.
@@ -54,18 +56,20 @@ class Subscription:
 
     def _first_source(self) -> Source | None:
         if self._settings.mode.one_at_a_time:
-            door = Admission(self._sign_in, self._group, self._settings, self._stopping)
-            return door.wait(self._member)
+            return Admission(self._sign_in, self._group, self._stopping).wait(
+                self._settings.mode, self._member
+            )
         if self._settings.mode is Mode.SHARED:
             prepare_share_group(self._sign_in, self._group, self._settings)
         return self._source()
 
     def _source(self) -> Source:
-        kind = Sharer if self._settings.mode is Mode.SHARED else Member
-        return kind(self._sign_in, self._group, self._topic, self._settings)
+        if self._settings.mode is Mode.SHARED:
+            return Sharer(self._sign_in, self._group, self._topic, self._settings)
+        return self._member()
 
     def _member(self) -> Member:
-        return Member(self._sign_in, self._group, self._topic, self._settings)
+        return Member({**self._sign_in, **self._membership}, self._group, self._topic, self._settings)
 
     def _work(self, first: Source) -> None:
         """Runs the workers until one ends: it was stopped, it failed, or it lost the group."""

@@ -8,6 +8,7 @@ from catchment.config.models import CONTROLLER_HOST
 from catchment.kafka.access import SUPER_USERS
 from catchment.kafka.identities import address, advertised_host, identity_of
 from catchment.kafka.parties import Party
+from catchment.kafka.sessions import broker_sessions
 from catchment.security.files import write_private
 
 NODE_ID = 1
@@ -16,7 +17,13 @@ NODE_ID = 1
 def write_properties(config: Config) -> Path:
     """Writes Kafka's own configuration and gives its path."""
     file = config.paths.kafka / "server.properties"
-    settings = {**_cluster(config), **_security(config), **_small(), "log.dirs": config.paths.kafka / "log"}
+    settings = {
+        **_cluster(config),
+        **_security(config),
+        **_small(),
+        **broker_sessions(),
+        "log.dirs": config.paths.kafka / "log",
+    }
     write_private(
         file, "".join(f"{name}={_escaped(str(value))}\n" for name, value in settings.items()).encode()
     )

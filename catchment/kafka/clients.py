@@ -28,6 +28,13 @@ ANSWER_TIMEOUT_S = 8.0
 # The longest line that a gateway may be set to take, with headers and the frame of a batch.
 MAX_RECORD_BYTES = 10_000_000 + 65_536
 
+# The most that one answer to a reader holds, and that is on its way from a writer: a link of 1 Mbit/s carries
+# it within the time for an answer.
+UNDER_WAY_BYTES = 1_000_000
+# The first is what librdkafka takes for the largest record, which the second must not be below.
+SMALL_ANSWERS = {"message.max.bytes": UNDER_WAY_BYTES, "fetch.max.bytes": UNDER_WAY_BYTES}
+_REQUESTS_AT_ONCE = 5
+
 _BATCH_RECORDS = 10_000
 _REPEAT_AFTER_S = 30.0
 
@@ -87,6 +94,7 @@ def producer(config: Config, party: Party, **settings: Any) -> Producer:
         "enable.idempotence": True,
         "message.timeout.ms": 0,
         "message.max.bytes": MAX_RECORD_BYTES,
+        "batch.size": UNDER_WAY_BYTES // _REQUESTS_AT_ONCE,
     }
     return Producer({**client_settings(config, party), **defaults, **_dotted(settings)})
 
@@ -104,6 +112,7 @@ def consumer_settings(party: Party) -> dict[str, Any]:
         "auto.offset.reset": "earliest",
         # By default a full queue pauses fetching for a second, which halves the pace of catching up.
         "fetch.queue.backoff.ms": 1,
+        **SMALL_ANSWERS,
         # A fetch is answered as soon as there is a record: this is only how often an idle reader asks again.
         "fetch.wait.max.ms": 2000,
     }

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,10 @@ TICK_S = 0.005
 LARGEST_WRITE_LINES = 2_000
 POOL = 1_024
 FIRST_PAUSE_S = 0.1
-RECONNECT_MAX_S = 5.0
+RECONNECT_MAX_S = 1.0
+CONNECT_TIMEOUT_S = 5.0
+# A connection that was cut without a word is given up when what was sent is not received for so long.
+SILENCE_MAX_S = 8.0
 
 
 @dataclass(frozen=True)
@@ -124,9 +128,11 @@ class Sender:
 
     async def _send_over_one_connection(self) -> None:
         host, port = self._address
-        reader, writer = await asyncio.open_connection(
-            host, port, ssl=self._context, server_hostname="localhost"
-        )
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            reader, writer = await asyncio.open_connection(
+                host, port, ssl=self._context, server_hostname="localhost"
+            )
+        notice_cuts(writer.get_extra_info("socket"))
         try:
             writer.write(b"catchment/1 ack\n")
             self._note_safe(await _heard(reader, "ok"))
@@ -191,6 +197,14 @@ async def _heard(reader: asyncio.StreamReader, word: str) -> int:
     if said != word:
         raise EOFError(line.strip() or "the connection was closed")
     return int(number)
+
+
+def notice_cuts(connection: socket.socket) -> None:
+    """By itself the system gives a connection up only after a quarter of an hour."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(SILENCE_MAX_S * 1000))
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, round(SILENCE_MAX_S / 2))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 1)
 
 
 def client_context(identity: Identity) -> ssl.SSLContext:

@@ -42,17 +42,18 @@ def test_centre_away(site: Site, centre: Centre, begin: Begin, conclude: Conclud
     conclude(trial, 11, "Centre away", done, flowing=False)
 
 
-def test_weak_link(centre: Centre, begin: Begin, conclude: Conclude, scale: Scale) -> None:
+def test_weak_links(site: Site, centre: Centre, begin: Begin, conclude: Conclude, scale: Scale) -> None:
     moments = random.Random(SEED)
-    trial = begin("weak-link", centre.far_end)
-    with trial.fault(), centre.machine.host.narrow(KBIT_PER_S):
-        for _ in range(scale.kills):
+    trial = begin("weak-links", centre.far_end)
+    hosts = site.gateway.host, centre.machine.host
+    with trial.fault(), hosts[0].narrow(KBIT_PER_S), hosts[1].narrow(KBIT_PER_S):
+        for number in range(scale.kills):
             time.sleep(moments.uniform(0.5, 2))
-            with centre.machine.host.cut_off():
+            with hosts[number % 2].cut_off():
                 time.sleep(moments.uniform(0.2, 2))
     conclude(
         trial,
         12,
-        "Weak link to the centre",
-        f"{KBIT_PER_S / 1000:g} Mbit/s, and cut {scale.kills} times for up to 2 s (seed {SEED})",
+        "Weak links of gateway and centre",
+        f"{KBIT_PER_S / 1000:g} Mbit/s, and cut {scale.kills} times for up to 2 s, by turns (seed {SEED})",
     )

@@ -25,7 +25,7 @@ class Scale:
 
 
 SHORT = Scale(rate=1_000, flow_s=1, fault_s=4, kills=4)
-FULL = Scale(rate=2_000, flow_s=10, fault_s=20, kills=20)
+FULL = Scale(rate=2_000, flow_s=5, fault_s=15, kills=20)
 
 
 class Trial:

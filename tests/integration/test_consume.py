@@ -48,14 +48,8 @@ def base(make_config: MakeConfig, run_broker: RunBroker) -> Iterator[Config]:
 
 
 def with_settings(config: Config, **settings: Any) -> Config:
-    """Small groups of acknowledgements, so that a test need not send much, and short sessions."""
-    small = {
-        "start": "latest",
-        "prefetch_records": 50,
-        "ack_group_records": 50,
-        "session_timeout_s": 6,
-        **settings,
-    }
+    """Small groups of acknowledgements, so that a test need not send much."""
+    small = {"start": "latest", "prefetch_records": 50, "ack_group_records": 50, **settings}
     return config.model_copy(update={"consume": ConsumeSettings.model_validate(small)})
 
 
