@@ -44,7 +44,7 @@ test: setup ## Run every test
 test-fast: setup ## Run the tests that need no broker, Spark or browser
 	@$(BIN)/pytest -m "not slow"
 
-faults: setup ## Try every fault at length, and write docs/faults.md (about 15 minutes; needs root)
+faults: setup ## Try every fault at length, and write docs/faults.md (about 10 minutes; needs root)
 	@scripts/require-for-faults
 	@$(BIN)/pytest tests/faults --full
 	@$(BIN)/python -m tests.faults.page --write

@@ -26,7 +26,7 @@ from tests.faults.hosts import Host
 from tests.faults.power import Disk
 from tests.running_node import clean_environment
 
-READY_TIMEOUT_S = 90.0
+READY_TIMEOUT_S = 240.0
 
 
 class Machine:

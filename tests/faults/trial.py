@@ -9,7 +9,7 @@ from tests.faults.machines import wait_until
 from tests.faults.outcome import Outcome, out_of_order, recovery_s, repeated
 from tests.faults.traffic import FarEnd, Sending
 
-ARRIVAL_TIMEOUT_S = 120.0
+ARRIVAL_TIMEOUT_S = 240.0
 # What comes again after all have come would come within this time.
 AFTERMATH_S = 1.0
 
