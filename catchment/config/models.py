@@ -78,7 +78,7 @@ class GatewaySettings(Section):
     )
     queue_mib: int = Field(64, ge=1, le=1024, description="Bytes that may be on their way to Kafka at once.")
     send_timeout_s: float = Field(
-        30,
+        8,
         ge=1,
         le=300,
         description="A batch that Kafka has not confirmed after so long is sent again on a new connection, "
