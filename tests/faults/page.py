@@ -20,7 +20,8 @@ What happens to numbered lines when something fails under them. `make faults` ma
 
 _AFTER = """\
 
-Measured on {machine}. Everything ran on it at the same time, encrypted and with every write waited for: two
+Measured on {machine}: what
+has to start again takes longer the higher that is. Everything ran on it at the same time, encrypted and with every write waited for: two
 devices, a gateway, a broker, a consumer, and for the last rows a centre with a broker, the relay and a
 consumer.
 
@@ -76,7 +77,8 @@ def _row(outcome: Outcome) -> str:
 def _machine() -> str:
     memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     kernel = platform.release().partition("-")[0]
-    return f"a machine with {os.cpu_count()} cores and {memory_gib:.0f} GiB of memory (Linux {kernel})"
+    machine = f"a machine with {os.cpu_count()} cores and {memory_gib:.0f} GiB of memory (Linux {kernel})"
+    return f"{machine}, whose load was {os.getloadavg()[2]:.0f} in the last 15 minutes"
 
 
 if __name__ == "__main__":
