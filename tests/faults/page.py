@@ -20,10 +20,9 @@ What happens to numbered lines when something fails under them. `make faults` ma
 
 _AFTER = """\
 
-Measured on {machine}: what
-has to start again takes longer the higher that is. Everything ran on it at the same time, encrypted and with every write waited for: two
-devices, a gateway, a broker, a consumer, and for the last rows a centre with a broker, the relay and a
-consumer.
+Measured on {machine}: what has to start again takes longer the higher that is. Everything ran on it at the
+same time, encrypted and with every write waited for: two devices, a gateway, a broker, a consumer, and
+where the relay has a part a centre with a broker, the relay and a consumer.
 
 ## What the columns mean
 
