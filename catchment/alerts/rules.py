@@ -11,6 +11,7 @@ import yaml
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
+from catchment.alerts import template
 from catchment.config.section import Name
 from catchment.errors import InvalidRecord, InvalidRule
 from catchment.records import check_name
@@ -67,7 +68,9 @@ class RuleSpec(Spec):
     lasting_every_s: Seconds = Field(
         60, description="How often an event says that it lasts; 0: never. In the time of the readings."
     )
-    channels: list[Name] = Field(default_factory=list, description="Who is told, by names of channels.")
+    channels: list[Name] = Field(
+        default_factory=list, description="Who is told, by names of channels; without any, all."
+    )
     message: Text = Field("", description="What they are told; without it, a usual sentence.")
 
     @field_validator("unit")
@@ -76,6 +79,12 @@ class RuleSpec(Spec):
         if unit in _MISNAMED:
             raise ValueError(f"write {_MISNAMED[unit]} instead of {unit}, so that readings can be converted")
         return unit
+
+    @field_validator("message")
+    @classmethod
+    def _names_what_is_known(cls, message: str) -> str:
+        template.check(message)
+        return message
 
     @model_validator(mode="after")
     def _one_threshold(self) -> Self:

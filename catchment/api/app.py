@@ -5,6 +5,7 @@ from functools import partial
 from fastapi import FastAPI
 
 from catchment import __version__
+from catchment.alerts.rulebook import RuleBook
 from catchment.alerts.view import AlertBook
 from catchment.api import (
     alerts,
@@ -15,6 +16,7 @@ from catchment.api import (
     metrics,
     probes,
     problems,
+    rules,
     schema_registry,
     sensor_types,
     sensors,
@@ -49,6 +51,7 @@ RESOURCES = (
     sensor_types,
     sensors,
     mappings,
+    rules,
 )
 DESCRIPTION = "State and data of a Catchment node. Errors are RFC 9457 problems with codes that never change."
 
@@ -88,4 +91,5 @@ def _services(config: Config, ledger_source: LedgerSource, tables: Tables) -> Se
         tables=tables,
         schemas=schemas,
         registry=Registry(config.site, tables, schemas),
+        rules=RuleBook(config.site, tables, config.alerts.channels),
     )

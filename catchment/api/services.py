@@ -5,6 +5,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from catchment.alerts.rulebook import RuleBook
 from catchment.alerts.view import AlertBook
 from catchment.api.hub import Hub
 from catchment.api.sessions import FailedSignIns, Sessions
@@ -30,6 +31,7 @@ class Services:
     tables: Tables
     schemas: SchemaRegistry
     registry: Registry
+    rules: RuleBook
 
 
 def services_of(request: Request) -> Services:

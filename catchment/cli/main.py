@@ -22,6 +22,7 @@ from catchment.cli import (
     provider,
     register,
     relay,
+    rules,
     serve,
     simulate,
     site,
@@ -68,6 +69,7 @@ app.add_typer(provider.app, name="provider")
 app.add_typer(consumer.app, name="consumer")
 app.add_typer(token.app, name="token")
 app.add_typer(register.app, name="register")
+app.add_typer(rules.app, name="rules")
 app.add_typer(simulate.app, name="simulate")
 app.add_typer(alerts.app, name="alerts")
 app.add_typer(bench.app, name="bench")

@@ -2,6 +2,7 @@
 
 from catchment.pipeline.ledger import ledger
 from catchment.pipeline.query import Query
+from catchment.pipeline.thresholds import NAME, thresholds, told_since_checkpoint
 from catchment.records import Kind
 
 QUERIES = (
@@ -10,5 +11,13 @@ QUERIES = (
         reads=(Kind.RECORDS,),
         writes=(Kind.LEDGER, Kind.DEADLETTER),
         build=lambda records, *_: ledger(records),
+    ),
+    Query(
+        name=NAME,
+        reads=(Kind.MEASUREMENTS,),
+        declarations=(Kind.RULES, Kind.SENSOR_TYPES, Kind.SCHEMAS),
+        declarations_by_key=(Kind.SENSORS,),
+        writes=(Kind.EVENTS, Kind.DEADLETTER),
+        build=lambda rows, config, declared: thresholds(rows, declared, told_since_checkpoint(config)),
     ),
 )

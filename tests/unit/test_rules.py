@@ -7,6 +7,7 @@ import pytest
 
 from catchment.alerts.rules import Rule, RuleSpec, check_rule, read_rules
 from catchment.errors import InvalidRule
+from tests.unit.conftest import RunCatchment
 
 
 def refusal(**values: Any) -> str:
@@ -36,6 +37,7 @@ def test_a_rule_needs_only_a_field_and_a_threshold() -> None:
         ({"field": "two words"}, "field: "),
         ({"min_duration_s": -5}, "min_duration_s: "),
         ({"channels": ["not a name"]}, "channels.0: "),
+        ({"message": "$temprature"}, "message: the message names $temprature, which is not known"),
     ],
 )
 def test_a_refusal_names_the_rule_the_key_and_the_remedy(values: dict[str, Any], told: str) -> None:
@@ -79,3 +81,14 @@ def test_a_kept_rule_has_its_identity_and_passes_over_what_a_later_version_adds(
     entry = {**spec.model_dump(), "site": "oslo", "id": "hot", "version": 3, "updated_ms": 5, "colour": "red"}
     rule = Rule.model_validate(entry)
     assert (rule.key, rule.version) == ("oslo/hot", 3)
+
+
+def test_a_wrong_rule_is_refused_before_the_node_is_asked(run_catchment: RunCatchment) -> None:
+    refused = run_catchment("rules", "add", "hot", "--field", "temperature")
+    assert refused.returncode == 2
+    assert "The rule hot is wrong: exactly one of above and below is needed" in refused.stderr
+
+
+def test_a_node_that_does_not_run_is_named(run_catchment: RunCatchment) -> None:
+    refused = run_catchment("rules", "add", "hot", "--field", "temperature", "--above", "80")
+    assert (refused.returncode, refused.stderr.split(":")[0]) == (1, "node-not-running")

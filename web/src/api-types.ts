@@ -176,6 +176,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All rules, sorted by id
+         * @description Needs the scope `rules:read`.
+         */
+        get: operations["list_rules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One rule
+         * @description Its version is the ETag. Needs the scope `rules:read`.
+         */
+        get: operations["get_rule"];
+        /**
+         * Declare or change a rule
+         * @description A change ends what the rule has under way; what is the same already stays as it is. Needs the scope `rules:write`.
+         */
+        put: operations["put_rule"];
+        post?: never;
+        /**
+         * Remove a rule
+         * @description Ends what the rule has under way. Needs the scope `rules:write`.
+         */
+        delete: operations["delete_rule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sensor-types": {
         parameters: {
             query?: never;
@@ -1223,6 +1271,183 @@ export interface components {
          */
         Role: "site" | "centre" | "both";
         /**
+         * Rule
+         * @description A declared rule.
+         */
+        Rule: {
+            /**
+             * Above
+             * @description A value above this is a transgression.
+             */
+            above?: number | null;
+            /**
+             * Below
+             * @description A value below this is a transgression.
+             */
+            below?: number | null;
+            /**
+             * Channels
+             * @description Who is told, by names of channels; without any, all.
+             */
+            channels?: string[];
+            /**
+             * Description
+             * @description What the rule is for.
+             * @default
+             */
+            description: string;
+            /**
+             * Enabled
+             * @description A rule that is not says nothing.
+             * @default true
+             */
+            enabled: boolean;
+            /**
+             * Field
+             * @description The field of the measurements that is compared.
+             */
+            field: string;
+            /**
+             * Hysteresis
+             * @description How far back from the threshold a value has to be for the end.
+             * @default 0
+             */
+            hysteresis: number;
+            /**
+             * Id
+             * @description Its name, unique in its site and kind.
+             */
+            id: string;
+            /**
+             * Lasting Every S
+             * @description How often an event says that it lasts; 0: never. In the time of the readings.
+             * @default 60
+             */
+            lasting_every_s: number;
+            /**
+             * Message
+             * @description What they are told; without it, a usual sentence.
+             * @default
+             */
+            message: string;
+            /**
+             * Min Duration S
+             * @description How long a transgression has to last before it is raised.
+             * @default 0
+             */
+            min_duration_s: number;
+            /**
+             * @description Which sensors it is about; all if it is empty.
+             * @default {}
+             */
+            select: components["schemas"]["Selection"];
+            /**
+             * Site
+             * @description The site that declared it.
+             */
+            site: string;
+            /**
+             * Unit
+             * @description The unit of the threshold. Readings in C, F and K are converted to it; those in another unit are not judged. Without it, values are compared as they are.
+             */
+            unit?: string | null;
+            /**
+             * Updated Ms
+             * @description When it was last changed, in ms since 1970.
+             */
+            updated_ms: number;
+            /**
+             * Version
+             * @description Counts the changes, from 1.
+             */
+            version: number;
+        };
+        /**
+         * RulePage
+         * @description Some rules, and where the next ones begin.
+         */
+        RulePage: {
+            /** Items */
+            items: components["schemas"]["Rule"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * RuleSpec
+         * @description A threshold on a field of measurements.
+         */
+        RuleSpec: {
+            /**
+             * Above
+             * @description A value above this is a transgression.
+             */
+            above?: number | null;
+            /**
+             * Below
+             * @description A value below this is a transgression.
+             */
+            below?: number | null;
+            /**
+             * Channels
+             * @description Who is told, by names of channels; without any, all.
+             */
+            channels?: string[];
+            /**
+             * Description
+             * @description What the rule is for.
+             * @default
+             */
+            description: string;
+            /**
+             * Enabled
+             * @description A rule that is not says nothing.
+             * @default true
+             */
+            enabled: boolean;
+            /**
+             * Field
+             * @description The field of the measurements that is compared.
+             */
+            field: string;
+            /**
+             * Hysteresis
+             * @description How far back from the threshold a value has to be for the end.
+             * @default 0
+             */
+            hysteresis: number;
+            /**
+             * Lasting Every S
+             * @description How often an event says that it lasts; 0: never. In the time of the readings.
+             * @default 60
+             */
+            lasting_every_s: number;
+            /**
+             * Message
+             * @description What they are told; without it, a usual sentence.
+             * @default
+             */
+            message: string;
+            /**
+             * Min Duration S
+             * @description How long a transgression has to last before it is raised.
+             * @default 0
+             */
+            min_duration_s: number;
+            /**
+             * @description Which sensors it is about; all if it is empty.
+             * @default {}
+             */
+            select: components["schemas"]["Selection"];
+            /**
+             * Unit
+             * @description The unit of the threshold. Readings in C, F and K are converted to it; those in another unit are not judged. Without it, values are compared as they are.
+             */
+            unit?: string | null;
+        };
+        /**
          * Scope
          * @description What a token allows.
          * @enum {string}
@@ -1256,6 +1481,32 @@ export interface components {
             stream: string;
             /** Subject */
             subject: string;
+        };
+        /**
+         * Selection
+         * @description Which sensors a rule is about: those that fit all patterns. Without any, all sensors.
+         */
+        Selection: {
+            /**
+             * Device
+             * @description Registered sensors by the id of their device.
+             */
+            device?: string | null;
+            /**
+             * Sensor
+             * @description Sensors by their id.
+             */
+            sensor?: string | null;
+            /**
+             * Sensor Type
+             * @description Registered sensors by the id of their type.
+             */
+            sensor_type?: string | null;
+            /**
+             * Site
+             * @description Sensors by their site.
+             */
+            site?: string | null;
         };
         /**
          * Sensor
@@ -2613,6 +2864,319 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_rules: {
+        parameters: {
+            query?: {
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulePage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -6,7 +6,7 @@ package catchment.thresholds;
  * <p>A transgression is how far a value is beyond the threshold, in the rule's unit.
  */
 public record Event(
-        String ruleKey,
+        RuleKey rule,
         Terms terms,
         String subject,
         Phase phase,

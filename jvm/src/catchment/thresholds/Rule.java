@@ -8,9 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
  * <p>{@code lastingEveryMs} of zero: nothing is said while a transgression lasts.
  */
 public record Rule(
-        String node,
-        String id,
-        boolean enabled,
+        RuleKey key,
         Terms terms,
         Selection selection,
         long minDurationMs,
@@ -20,9 +18,7 @@ public record Rule(
     /** From an entry of the rules' topic. */
     public static Rule fromJson(JsonNode entry) {
         return new Rule(
-                entry.get("site").asText(),
-                entry.get("id").asText(),
-                entry.path("enabled").asBoolean(true),
+                new RuleKey(entry.get("site").asText(), entry.get("id").asText()),
                 termsOf(entry),
                 Selection.fromJson(entry.path("select")),
                 Math.round(entry.path("min_duration_s").asDouble(0) * MS),
@@ -38,10 +34,5 @@ public record Rule(
                 entry.get(above ? "above" : "below").asDouble(),
                 entry.path("hysteresis").asDouble(0),
                 entry.hasNonNull("unit") ? entry.get("unit").asText() : Units.UNKNOWN);
-    }
-
-    /** The key of its entry, and what its watches are kept by. */
-    public String key() {
-        return node + "/" + id;
     }
 }

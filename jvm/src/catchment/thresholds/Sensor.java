@@ -21,7 +21,7 @@ public final class Sensor {
 
     private long newestMs = Long.MIN_VALUE;
     private final Map<String, Long> highestBySource = new TreeMap<>();
-    private final Map<String, Watch> watches = new TreeMap<>();
+    private final Map<RuleKey, Watch> watches = new TreeMap<>();
 
     /** Notes where a reading comes from; false if it has been here before. */
     public boolean isNew(String source, long sequence) {
@@ -50,9 +50,9 @@ public final class Sensor {
     }
 
     /** Ends what is under way by rules that are about this sensor no more, or not as they were. */
-    public List<Event> endOutdated(Function<String, Rule> current) {
+    public List<Event> endOutdated(Function<RuleKey, Rule> current) {
         List<Event> events = new ArrayList<>();
-        for (String key : List.copyOf(watches.keySet())) {
+        for (RuleKey key : List.copyOf(watches.keySet())) {
             Watch watch = watches.get(key);
             if (watch.isOutdated(current.apply(key))) {
                 watch.end().ifPresent(events::add);
@@ -62,7 +62,21 @@ public final class Sensor {
         return events;
     }
 
-    private void keep(String ruleKey, Watch watch) {
+    /** Takes over what was told without this state knowing of it, and ends what of it has not ended. */
+    public List<Event> endTold(Iterable<Event> told) {
+        Map<RuleKey, Watch> adopted = new TreeMap<>();
+        for (Event event : told) {
+            Watch watch = watches.computeIfAbsent(event.rule(), Watch::new);
+            if (watch.adopt(event)) {
+                adopted.put(event.rule(), watch);
+            }
+        }
+        List<Event> events = new ArrayList<>();
+        adopted.values().forEach(watch -> watch.end().ifPresent(events::add));
+        return events;
+    }
+
+    private void keep(RuleKey ruleKey, Watch watch) {
         if (watch.isBlank()) {
             watches.remove(ruleKey);
         } else {
@@ -104,7 +118,7 @@ public final class Sensor {
             }
             for (int left = in.readInt(); left > 0; left--) {
                 Watch watch = Watch.read(in);
-                sensor.watches.put(watch.ruleKey(), watch);
+                sensor.watches.put(watch.rule(), watch);
             }
         } catch (IOException error) {
             throw new UncheckedIOException(error);

@@ -19,7 +19,7 @@ public final class Watch {
         RAISED
     }
 
-    private final String ruleKey;
+    private final RuleKey rule;
     private State state = State.IDLE;
     private long sequence;
     private Terms terms;
@@ -32,32 +32,32 @@ public final class Watch {
     private double furthest;
     private double latest;
 
-    public Watch(String ruleKey) {
-        this.ruleKey = ruleKey;
+    public Watch(RuleKey rule) {
+        this.rule = rule;
     }
 
-    public String ruleKey() {
-        return ruleKey;
+    public RuleKey rule() {
+        return rule;
     }
 
     /** Judges a value by the rule; gives the event that it causes, if any. */
-    public Optional<Event> take(Rule rule, Reading reading, double value, boolean late) {
+    public Optional<Event> take(Rule current, Reading reading, double value, boolean late) {
         if (late) {
             countLate(reading.ms(), value);
             return Optional.empty();
         }
         if (state == State.IDLE) {
-            if (!rule.terms().starts(value)) {
+            if (!current.terms().starts(value)) {
                 return Optional.empty();
             }
-            begin(rule.terms(), reading, value);
+            begin(current.terms(), reading, value);
         } else if (terms.ends(value)) {
             return finish(reading.ms());
         } else {
             count(reading.ms(), value);
         }
         latest = value;
-        return tell(rule, reading.ms());
+        return tell(current, reading.ms());
     }
 
     /** Ends what is under way because its rule does not apply any more: at the last reading of it. */
@@ -65,9 +65,34 @@ public final class Watch {
         return state == State.IDLE ? Optional.empty() : finish(lastMs);
     }
 
+    /**
+     * Takes over what was told after the state that this comes from was kept; says whether that is anything new.
+     *
+     * <p>A query that starts again reads its input again, and tells the same once more. But a declaration that
+     * changed in that time is known from the start this time, so that it may come to another end. Then
+     * what was told last counts: whoever was told of a start is told of its end, and numbers go on from there.
+     */
+    public boolean adopt(Event told) {
+        if (told.sequence() <= sequence) {
+            return false;
+        }
+        state = told.phase() == Phase.END ? State.IDLE : State.RAISED;
+        sequence = told.sequence();
+        terms = told.terms();
+        subject = told.subject();
+        firstMs = told.firstMs();
+        lastMs = told.lastMs();
+        toldMs = told.timestampMs();
+        count = told.count();
+        sum = told.averageTransgression() * count;
+        furthest = told.maxTransgression();
+        latest = told.latest();
+        return true;
+    }
+
     /** Whether something is under way that started under other terms than these, of which there may be none. */
-    public boolean isOutdated(Rule rule) {
-        return state != State.IDLE && (rule == null || terms.version() != rule.terms().version());
+    public boolean isOutdated(Rule current) {
+        return state != State.IDLE && (current == null || !terms.equals(current.terms()));
     }
 
     /** Whether nothing would be lost without this. */
@@ -100,15 +125,15 @@ public final class Watch {
         furthest = Math.max(furthest, transgression);
     }
 
-    private Optional<Event> tell(Rule rule, long ms) {
+    private Optional<Event> tell(Rule current, long ms) {
         if (state == State.UNDER_WAY) {
-            if (ms - firstMs < rule.minDurationMs()) {
+            if (ms - firstMs < current.minDurationMs()) {
                 return Optional.empty();
             }
             state = State.RAISED;
             return Optional.of(event(Phase.START, ms));
         }
-        boolean due = rule.lastingEveryMs() > 0 && ms - toldMs >= rule.lastingEveryMs();
+        boolean due = current.lastingEveryMs() > 0 && ms - toldMs >= current.lastingEveryMs();
         return due ? Optional.of(event(Phase.LASTING, ms)) : Optional.empty();
     }
 
@@ -122,12 +147,12 @@ public final class Watch {
         toldMs = ms;
         sequence++;
         return new Event(
-                ruleKey, terms, subject, phase, sequence, ms, firstMs, lastMs, count, sum / count, furthest, latest);
+                rule, terms, subject, phase, sequence, ms, firstMs, lastMs, count, sum / count, furthest, latest);
     }
 
     /** Writes what {@link #read} reads. */
     public void write(DataOutput out) throws IOException {
-        out.writeUTF(ruleKey);
+        out.writeUTF(rule.toString());
         out.writeLong(sequence);
         out.writeByte(state.ordinal());
         if (state == State.IDLE) {
@@ -145,7 +170,7 @@ public final class Watch {
     }
 
     public static Watch read(DataInput in) throws IOException {
-        Watch watch = new Watch(in.readUTF());
+        Watch watch = new Watch(RuleKey.parse(in.readUTF()));
         watch.sequence = in.readLong();
         watch.state = State.values()[in.readByte()];
         if (watch.state == State.IDLE) {

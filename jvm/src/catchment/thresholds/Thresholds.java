@@ -1,0 +1,178 @@
+package catchment.thresholds;
+
+import catchment.control.ControlledProcessor;
+import catchment.control.Declarations;
+import catchment.control.KafkaRows;
+import catchment.records.Stamp;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.streaming.MapState;
+import org.apache.spark.sql.streaming.TTLConfig;
+import scala.collection.Iterator;
+
+/**
+ * Rules as an operator: measurements come in, events and dead letters go out.
+ *
+ * <p>Of each sensor that a rule is about there is a {@link Sensor} in the state. A rule or a registration that
+ * changes ends at once what is under way and does not apply any more.
+ *
+ * <p>A measurement whose schema is not known yet waits for it in a {@link WaitingRoom}.
+ */
+public final class Thresholds extends ControlledProcessor<Shard> {
+    private static final long serialVersionUID = 1L;
+    private static final String RULES = "catchment.v1.rules";
+    private static final String SENSORS = "catchment.v1.sensor-registration";
+    private static final String SENSOR_TYPES = "catchment.v1.sensor-type-registration";
+    private static final String SCHEMAS = "catchment.v1.schemas";
+    private static final String EVENTS = "catchment.v1.events";
+    private static final String DEAD_LETTERS = "catchment.v1.deadletter";
+    private static final String ORIGIN_HEADER = "catchment-origin-us";
+    private static final String REASON_HEADER = "catchment-reason";
+    private static final String TOPIC_HEADER = "catchment-topic";
+
+    private final String eventSchema;
+    private final int eventSchemaId;
+    private final Told told;
+    private transient EventFormat format;
+    private transient MapState<String, byte[]> sensors;
+    private transient WaitingRoom waiting;
+
+    private Thresholds(Declarations atStart, String eventSchema, int eventSchemaId, Told told) {
+        super(atStart);
+        this.eventSchema = eventSchema;
+        this.eventSchemaId = eventSchemaId;
+        this.told = told;
+    }
+
+    /** Applies the operator; called from Python. */
+    public static Dataset<Row> apply(
+            Dataset<Row> rows, Declarations atStart, String eventSchema, int eventSchemaId, Told told) {
+        return run(rows, new Thresholds(atStart, eventSchema, eventSchemaId, told), KafkaRows.SCHEMA);
+    }
+
+    @Override
+    protected void opened() {
+        format = new EventFormat(eventSchema, eventSchemaId);
+        sensors = getHandle().getMapState("sensors", Encoders.STRING(), Encoders.BINARY(), TTLConfig.NONE());
+        waiting = new WaitingRoom(getHandle().getListState("waiting", Encoders.BINARY(), TTLConfig.NONE()));
+    }
+
+    @Override
+    protected Shard open(int shard) {
+        return new Shard(told.of(shard, format));
+    }
+
+    @Override
+    protected void learn(Shard shard, String topic, String key, byte[] value) {
+        if (topic.equals(RULES)) {
+            shard.learnRule(key, value);
+        } else if (topic.equals(SENSORS)) {
+            shard.learnSensor(key, value);
+        } else if (topic.equals(SENSOR_TYPES)) {
+            shard.learnType(key, value);
+        } else {
+            shard.learnSchema(value);
+        }
+    }
+
+    @Override
+    protected void changed(Shard shard, String topic, String key, List<Row> results) {
+        if (topic.equals(RULES)) {
+            RuleKey rule = RuleKey.parse(key);
+            knownSensors(shard).forEach(sensor -> endOutdated(shard, sensor, rule::equals, results));
+        } else if (topic.equals(SENSORS) && (sensors.containsKey(key) || shard.toldOf().contains(key))) {
+            endOutdated(shard, key, rule -> true, results);
+        } else if (topic.equals(SCHEMAS)) {
+            waiting.leave(shard.guests()).forEach(row -> take(shard, row, results));
+        }
+    }
+
+    @Override
+    protected void take(Shard shard, Row row, List<Row> results) {
+        byte[] key = row.getAs(KEY);
+        String sensorKey = key == null ? "" : new String(key, StandardCharsets.UTF_8);
+        try {
+            if (sensorKey.indexOf('/') < 0) {
+                throw new Undecodable("its key is not SITE/SENSOR");
+            }
+            List<Rule> rules = shard.rulesFor(sensorKey);
+            if (!rules.isEmpty()) {
+                judge(shard, sensorKey, rules, row, results);
+            }
+        } catch (Undecodable error) {
+            results.add(deadLetter(row, "undecodable: " + error.getMessage()));
+        }
+    }
+
+    private void judge(Shard shard, String sensorKey, List<Rule> rules, Row row, List<Row> results)
+            throws Undecodable {
+        byte[] value = row.getAs(VALUE);
+        byte[] stamp = KafkaRows.valueOf(StoredRow.headers(row), Stamp.HEADER);
+        if (!Stamp.isWhole(stamp)) {
+            throw new Undecodable("it has no stamp");
+        }
+        Decoder decoder = shard.decoder(Decoder.schemaId(value));
+        if (decoder == null) {
+            for (Row sentAway : waiting.add(shard.guests(), row)) {
+                results.add(deadLetter(sentAway, "undecodable: its schema is not known"));
+            }
+            return;
+        }
+        long originUs = Stamp.originUs(stamp);
+        Reading reading = decoder.read(value, originUs / 1000, shard.usualUnit(sensorKey));
+        Sensor sensor = load(sensorKey);
+        if (sensor.isNew(Stamp.identity(stamp), Stamp.sequence(stamp))) {
+            List<Event> events = sensor.take(rules, reading);
+            store(sensorKey, sensor);
+            Row origin = KafkaRows.header(ORIGIN_HEADER, Long.toString(originUs));
+            events.forEach(event -> results.add(eventRow(sensorKey, event, List.of(origin))));
+        }
+    }
+
+    private void endOutdated(Shard shard, String sensorKey, Predicate<RuleKey> concerned, List<Row> results) {
+        // Without state, its readings come again from the first on: only rules that changed since are in doubt.
+        Predicate<RuleKey> inDoubt = rule -> sensors.containsKey(sensorKey) || shard.hasChanged(sensorKey, rule);
+        Sensor sensor = load(sensorKey);
+        List<Event> events = sensor.endTold(shard.told(sensorKey, concerned.and(inDoubt)));
+        events.addAll(sensor.endOutdated(rule -> shard.ruleFor(sensorKey, rule)));
+        store(sensorKey, sensor);
+        events.forEach(event -> results.add(eventRow(sensorKey, event, List.of())));
+    }
+
+    private Set<String> knownSensors(Shard shard) {
+        Set<String> keys = new TreeSet<>(shard.toldOf());
+        Iterator<String> stored = sensors.keys();
+        while (stored.hasNext()) {
+            keys.add(stored.next());
+        }
+        return keys;
+    }
+
+    private Sensor load(String sensorKey) {
+        byte[] stored = sensors.getValue(sensorKey);
+        return stored == null ? new Sensor() : Sensor.fromBytes(stored);
+    }
+
+    private void store(String sensorKey, Sensor sensor) {
+        sensors.updateValue(sensorKey, sensor.toBytes());
+    }
+
+    private Row eventRow(String sensorKey, Event event, List<Row> headers) {
+        byte[] value = format.write(Shard.siteOf(sensorKey), Shard.idOf(sensorKey), event);
+        return KafkaRows.row(EVENTS, sensorKey.getBytes(StandardCharsets.UTF_8), value, headers);
+    }
+
+    private Row deadLetter(Row row, String reason) {
+        List<Row> all = KafkaRows.with(
+                StoredRow.headers(row),
+                KafkaRows.header(REASON_HEADER, reason),
+                KafkaRows.header(TOPIC_HEADER, row.getString(TOPIC)));
+        return KafkaRows.row(DEAD_LETTERS, row.getAs(KEY), row.getAs(VALUE), all);
+    }
+}

@@ -1,0 +1,81 @@
+package catchment.thresholds;
+
+import catchment.control.KafkaRows;
+import catchment.records.Stamp;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.streaming.ListState;
+import scala.collection.Iterator;
+
+/**
+ * Measurements that overtook their schema, which comes on another topic: they wait for it in the state.
+ *
+ * <p>A limited number, and not for ever: whatever turns up a minute after the first and has to wait as well
+ * sends those away that have waited that long.
+ */
+final class WaitingRoom {
+    static final int SEATS = 1000;
+    static final long LONGEST_US = 60_000_000;
+
+    private final ListState<byte[]> rows;
+
+    WaitingRoom(ListState<byte[]> rows) {
+        this.rows = rows;
+    }
+
+    /** Who sits in the room of one shard; counted once, so that a flood costs little. */
+    static final class Guests {
+        private boolean counted;
+        private int number;
+        private long oldestUs;
+    }
+
+    /** Lets a row wait, if there is a seat; gives back those that waited too long, or found none. */
+    List<Row> add(Guests guests, Row row) {
+        if (!guests.counted) {
+            seat(guests, leave(guests));
+        }
+        List<Row> sentAway = guests.number > 0 && originUs(row) - guests.oldestUs >= LONGEST_US
+                ? sendAway(guests, originUs(row) - LONGEST_US)
+                : new ArrayList<>();
+        if (guests.number < SEATS) {
+            seat(guests, List.of(row));
+        } else {
+            sentAway.add(row);
+        }
+        return sentAway;
+    }
+
+    /** Everyone leaves, in the order in which they came. */
+    List<Row> leave(Guests guests) {
+        List<Row> all = new ArrayList<>();
+        Iterator<byte[]> stored = rows.get();
+        while (stored.hasNext()) {
+            all.add(StoredRow.fromBytes(stored.next()));
+        }
+        rows.clear();
+        guests.counted = true;
+        guests.number = 0;
+        return all;
+    }
+
+    private List<Row> sendAway(Guests guests, long latestUs) {
+        List<Row> all = leave(guests);
+        seat(guests, all.stream().filter(row -> originUs(row) > latestUs).toList());
+        all.removeIf(row -> originUs(row) > latestUs);
+        return all;
+    }
+
+    private void seat(Guests guests, List<Row> those) {
+        for (Row row : those) {
+            rows.appendValue(StoredRow.toBytes(row));
+            guests.oldestUs = guests.number == 0 ? originUs(row) : Math.min(guests.oldestUs, originUs(row));
+            guests.number++;
+        }
+    }
+
+    private static long originUs(Row row) {
+        return Stamp.originUs(KafkaRows.valueOf(StoredRow.headers(row), Stamp.HEADER));
+    }
+}
