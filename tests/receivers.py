@@ -5,8 +5,8 @@ Each can be closed and opened again on the same port, as a real one is away for 
 
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,6 +36,7 @@ class WebReceiver:
         self.status = 200
         self.answer: dict[str, Any] = {"ok": True, "result": {"message_id": 1}}
         self.answer_headers: dict[str, str] = {}
+        self.before_answer: Callable[[], object] = lambda: None
 
     @contextmanager
     def open(self, identity: Identity | None = None) -> Iterator[None]:
@@ -48,12 +49,15 @@ class WebReceiver:
                 receiver.requests.append(
                     Request(self.path, {k.lower(): v for k, v in self.headers.items()}, body)
                 )
+                receiver.before_answer()
                 answer = json.dumps(receiver.answer).encode()
                 self.send_response(receiver.status)
                 for name, value in {**receiver.answer_headers, "Content-Length": str(len(answer))}.items():
                     self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(answer)
+                # Whoever asked may be dead by now.
+                with suppress(ConnectionError):
+                    self.end_headers()
+                    self.wfile.write(answer)
 
             def log_message(self, *_: Any) -> None:
                 """A test prints nothing of its own."""

@@ -19,14 +19,14 @@ from catchment.config import Config
 from catchment.kafka.clients import producer, read_all
 from catchment.kafka.parties import Party
 from catchment.records import REASON_HEADER, TOPIC_HEADER, Kind
-from tests.conftest import free_ports
+from tests.conftest import MakeConfig, RunBroker, free_ports
 from tests.events import event
 from tests.receivers import MailReceiver, TelegramReceiver, WebReceiver
 from tests.running_part import running_part
 
 TOKEN = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"
 SECRET = "a-secret-of-more-than-24-characters"
-PATIENCE_S = 60.0
+PATIENCE_S = 100.0
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "catchment/schemas/shipped/TemperatureThresholdExceeded.avsc").read_text()
 )
@@ -78,22 +78,26 @@ def make_tower(cluster: Config, tmp_path: Path, node: str) -> Tower:
     return tower._replace(config=Config.model_validate(values))
 
 
+Write = Callable[[Kind, str, bytes | None], None]
+
+
 @pytest.fixture
-def writer(cluster: Config) -> "Write":
+def writer(cluster: Config) -> Write:
+    return write_to(cluster)
+
+
+def write_to(config: Config) -> Write:
     """Writes to topics as the API and the pipeline do."""
     writers: dict[Party, Producer] = {}
 
     def write(kind: Kind, key: str, value: bytes | None) -> None:
         party = Party.PIPELINE if kind is Kind.EVENTS else Party.API
         if party not in writers:
-            writers[party] = producer(cluster, party)
+            writers[party] = producer(config, party)
         writers[party].produce(kind.topic, value, key)
-        assert writers[party].flush(30) == 0
+        assert writers[party].flush(PATIENCE_S) == 0
 
     return write
-
-
-Write = Callable[[Kind, str, bytes | None], None]
 
 
 def declare(write: Write, node: str, **rule: Any) -> None:
@@ -234,6 +238,55 @@ def test_killed_at_any_moment_nothing_is_left_out_and_what_came_twice_says_so(
     again = [request for place, request in enumerate(tower.web.requests) if keys.index(keys[place]) < place]
     assert len(again) <= kills
     assert all(json.loads(request.body)["in_doubt"] for request in again)
+
+
+def test_killed_between_a_request_and_its_answer_it_asks_again_and_says_so(
+    cluster: Config, tmp_path: Path, writer: Write
+) -> None:
+    node = "tower-doubt"
+    tower = make_tower(cluster, tmp_path, node)
+    declare(writer, node, channels=["desk"])
+    with tower.web.open():
+        with running_part(tower.config, "notify") as process:
+            tower.web.before_answer = process.kill
+            happen(writer, interval(node, 0))
+            process.wait(PATIENCE_S)
+        tower.web.before_answer = lambda: None
+        with running_part(tower.config, "notify"):
+            wait_for(lambda: len(tower.web.requests) == 3)
+            wait_for(lambda: len(deliveries_of(node, tower.config)) == 2)
+    bodies = [json.loads(request.body) for request in tower.web.requests]
+    assert [(body["state"], body["in_doubt"]) for body in bodies] == [
+        ("raised", False),
+        ("raised", True),
+        ("cleared", False),
+    ]
+    assert tower.web.requests[0].headers["webhook-id"] == tower.web.requests[1].headers["webhook-id"]
+    first, second = deliveries_of(node, tower.config)
+    assert (first.attempt, first.in_doubt, first.outcome) == (2, True, Outcome.DELIVERED)
+    assert (second.attempt, second.in_doubt, second.outcome) == (1, False, Outcome.DELIVERED)
+
+
+def test_while_kafka_is_away_what_was_sent_is_remembered_and_not_sent_again(
+    make_config: MakeConfig, run_broker: RunBroker, tmp_path: Path
+) -> None:
+    node = "tower-alone"
+    tower = make_tower(make_config(), tmp_path, node)
+    with tower.web.open(), ExitStack() as stack:
+        broker = stack.enter_context(run_broker(tower.config))
+        write = write_to(tower.config)
+        declare(write, node, channels=["desk"])
+        stack.enter_context(running_part(tower.config, "notify"))
+        tower.web.before_answer = broker.kill
+        happen(write, interval(node, 0)[:1])
+        wait_for(lambda: len(tower.web.requests) == 1 and broker.exited())
+        tower.web.before_answer = lambda: None
+        stack.enter_context(run_broker(tower.config))
+        happen(write, interval(node, 0)[1:])
+        wait_for(lambda: len(deliveries_of(node, tower.config)) == 2)
+        attempts = [(each.attempt, each.in_doubt) for each in deliveries_of(node, tower.config)]
+    assert [json.loads(request.body)["state"] for request in tower.web.requests] == ["raised", "cleared"]
+    assert attempts == [(1, False), (1, False)]
 
 
 def test_a_node_tells_of_its_own_rules_only_in_their_words_and_on_their_channels(
