@@ -9,15 +9,18 @@ from typing import Any, TypeVar
 
 import avro.errors
 import avro.io
-import avro.schema
 from confluent_kafka import Message
 from pydantic import BaseModel, Field, ValidationError
 
 from catchment.alerts.model import Event
 from catchment.alerts.sentence import Subject
-from catchment.errors import InvalidRecord
+from catchment.errors import InvalidRecord, SchemaRefused
 from catchment.records import Kind
 from catchment.registry.model import Device, Sensor, SensorType, key_of
+from catchment.schemas.model import SchemaVersion
+from catchment.schemas.model import decode as decode_entry
+from catchment.schemas.schema import parse
+from catchment.schemas.shipped import THRESHOLD_EVENT, shipped
 
 log = logging.getLogger(__name__)
 
@@ -34,13 +37,6 @@ class Telling(BaseModel, frozen=True):
     message: str = Field("", description="Without it, the usual sentence.")
 
 
-class WrittenSchema(BaseModel, frozen=True):
-    """The part of a registered schema that is needed to read with it."""
-
-    id: int
-    text: str = Field(alias="schema")
-
-
 class Known:
     """The latest of each declaration. What cannot be read is passed over, and said so in the log."""
 
@@ -50,7 +46,8 @@ class Known:
         self._sensors: dict[str, Sensor] = {}
         self._types: dict[str, SensorType] = {}
         self._rules: dict[str, Telling] = {}
-        self._schemas: dict[int, WrittenSchema] = {}
+        ours = parse(shipped()[THRESHOLD_EVENT])
+        self._schemas = {ours.id: ours.text}
         self._readers: dict[int, avro.io.DatumReader] = {}
         self._takers: dict[str, Callable[[str, bytes | None], None]] = {
             Kind.DEVICES.topic: partial(_put, self._devices, Device),
@@ -112,16 +109,16 @@ class Known:
             if written is None:
                 raise _unreadable(f"its schema {schema_id} is not registered")
             try:
-                self._readers[schema_id] = avro.io.DatumReader(avro.schema.parse(written.text))
-            except avro.errors.AvroException as error:
-                raise _unreadable(f"its schema {schema_id} makes no sense ({error})") from None
+                self._readers[schema_id] = avro.io.DatumReader(parse(written).parsed)
+            except SchemaRefused as error:
+                raise _unreadable(f"its schema {schema_id} makes no sense ({error.happened})") from None
         return self._readers[schema_id]
 
     def _take_schema(self, _: str, value: bytes | None) -> None:
         # What was deleted is kept: events that were written with it are read all the same.
-        if value is not None and b'"schema"' in value:
-            written = WrittenSchema.model_validate_json(value)
-            self._schemas[written.id] = written
+        entry = decode_entry(value) if value is not None else None
+        if isinstance(entry, SchemaVersion):
+            self._schemas[entry.id] = entry.text
 
 
 def _put(entries: dict[str, Entry], model: type[Entry], key: str, value: bytes | None) -> None:

@@ -19,6 +19,8 @@ from catchment.config import Config
 from catchment.kafka.clients import producer, read_all
 from catchment.kafka.parties import Party
 from catchment.records import REASON_HEADER, TOPIC_HEADER, Kind
+from catchment.schemas.schema import parse
+from catchment.schemas.shipped import THRESHOLD_EVENT, shipped
 from tests.conftest import MakeConfig, RunBroker, free_ports
 from tests.events import event
 from tests.receivers import MailReceiver, TelegramReceiver, WebReceiver
@@ -27,10 +29,10 @@ from tests.running_part import running_part
 TOKEN = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"
 SECRET = "a-secret-of-more-than-24-characters"
 PATIENCE_S = 100.0
-SCHEMA = json.loads(
-    (Path(__file__).parents[2] / "catchment/schemas/shipped/TemperatureThresholdExceeded.avsc").read_text()
-)
-SCHEMA_ID = 1_202_020_202
+SCHEMA = parse(shipped()[THRESHOLD_EVENT])
+
+
+pytestmark = pytest.mark.timeout(400)
 
 
 class Tower(NamedTuple):
@@ -101,13 +103,7 @@ def write_to(config: Config) -> Write:
 
 
 def declare(write: Write, node: str, **rule: Any) -> None:
-    """A registered sensor under a rule, and the schema of its events."""
-    schema = {"site": node, "subject": "TemperatureThresholdExceeded", "version": 1, "id": SCHEMA_ID}
-    write(
-        Kind.SCHEMAS,
-        f"{node}/TemperatureThresholdExceeded/1",
-        _json({**schema, "schema": json.dumps(SCHEMA)}),
-    )
+    """A registered sensor under a rule."""
     known = {"site": node, "version": 1, "updated_ms": 0}
     device = {**known, "id": "press-7", "name": "Press 7", "location": "Hall 2"}
     sensor = {**known, "id": "oven-3", "name": "Oven 3", "device_id": "press-7", "sensor_type_id": "heat"}
@@ -125,8 +121,8 @@ def _json(value: Any) -> bytes:
 
 def encode(each: Event) -> bytes:
     body = io.BytesIO()
-    fastavro.schemaless_writer(body, SCHEMA, each.model_dump(mode="json"))
-    return struct.pack(">bI", 0, SCHEMA_ID) + body.getvalue()
+    fastavro.schemaless_writer(body, json.loads(SCHEMA.text), each.model_dump(mode="json"))
+    return struct.pack(">bI", 0, SCHEMA.id) + body.getvalue()
 
 
 def happen(write: Write, events: Iterable[Event]) -> None:
