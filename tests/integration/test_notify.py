@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import random
+import signal
 import struct
 import time
 from collections.abc import Callable, Iterable
@@ -273,7 +275,7 @@ def test_while_kafka_is_away_what_was_sent_is_remembered_and_not_sent_again(
         write = write_to(tower.config)
         declare(write, node, channels=["desk"])
         stack.enter_context(running_part(tower.config, "notify"))
-        tower.web.before_answer = broker.kill
+        tower.web.before_answer = lambda: os.kill(broker.pid, signal.SIGKILL)
         happen(write, interval(node, 0)[:1])
         wait_for(lambda: len(tower.web.requests) == 1 and broker.exited())
         tower.web.before_answer = lambda: None
