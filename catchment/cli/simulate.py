@@ -42,7 +42,7 @@ def lines(
     """Sends numbered lines of text to the gateway over TLS."""
     from catchment.simulate.lines import Load, send
 
-    load = Load(providers=providers, count=count, rate=rate, line_bytes=line_bytes, seed=seed)
+    load = Load(providers=providers, count=count, rate=rate, line_bytes=line_bytes, seed=seed, name=name)
     config = configuration(context)
     _send("lines", count, as_json, lambda stop, note: send(config, load, stop, note))
 
