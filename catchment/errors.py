@@ -43,6 +43,14 @@ class BrokerUnavailable(CatchmentError):
     transient = True
 
 
+class LakeUnavailable(CatchmentError):
+    """The lake's tables cannot be reached."""
+
+    code = "lake-unavailable"
+    http_status = 503
+    transient = True
+
+
 class SpoolFull(CatchmentError):
     """A gateway can keep no more until Kafka has taken some of it."""
 

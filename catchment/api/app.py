@@ -10,6 +10,7 @@ from catchment.alerts.view import AlertBook
 from catchment.api import (
     alerts,
     devices,
+    lake,
     ledger,
     live,
     mappings,
@@ -52,6 +53,7 @@ RESOURCES = (
     sensors,
     mappings,
     rules,
+    lake,
 )
 DESCRIPTION = "State and data of a Catchment node. Errors are RFC 9457 problems with codes that never change."
 

@@ -9,6 +9,7 @@ from catchment.api.problems import answers
 from catchment.api.services import ServicesOfApp
 from catchment.ledger.model import LedgerRow
 from catchment.ledger.proof import Proof, compare
+from catchment.ledger.stages import stages_of
 from catchment.security.tokens import Scope
 
 router = APIRouter(tags=["ledger"])
@@ -45,8 +46,8 @@ def ledger(services: ServicesOfApp, limit: Limit = 100, cursor: Cursor = None) -
     "what is under way now may arrive in the next. Needs the scope `ledger:read`.",
 )
 def proof(services: ServicesOfApp) -> Proof:
-    known = services.ledger
-    return compare(services.config.site, known.marks(), known.rows(), known.hops())
+    known, config = services.ledger, services.config
+    return compare(config.site, known.marks(), known.rows(), known.hops(), stages=stages_of(config))
 
 
 def _place(row: LedgerRow) -> _Place:

@@ -16,6 +16,7 @@ from catchment.cli import (
     consume,
     consumer,
     gateway,
+    lake,
     node,
     notify,
     pipeline,
@@ -74,6 +75,8 @@ app.add_typer(simulate.app, name="simulate")
 app.add_typer(alerts.app, name="alerts")
 app.add_typer(bench.app, name="bench")
 app.add_typer(gateway.app, name="gateway")
+app.add_typer(lake.app, name="lake")
+lake.add_to(app)
 consume.add_to(app)
 relay.add_to(app)
 pipeline.add_to(app)

@@ -10,6 +10,7 @@ from catchment.config.alerts import AlertsSettings
 from catchment.config.consume import ConsumeSettings
 from catchment.config.forwarding import Compression, Hashing, Routing
 from catchment.config.kafka import KafkaSettings
+from catchment.config.lake import LakeSettings
 from catchment.config.listeners import AdapterSettings, HttpSettings, LimitSettings, MqttSettings
 from catchment.config.relay import RelaySettings
 from catchment.config.section import Name, Port, Section
@@ -180,6 +181,7 @@ class Config(Section):
     api: ApiSettings = ApiSettings()
     consume: ConsumeSettings = ConsumeSettings()
     relay: RelaySettings = RelaySettings()
+    lake: LakeSettings = LakeSettings()
     alerts: AlertsSettings = AlertsSettings()
     supervisor: SupervisorSettings = SupervisorSettings()
 
@@ -226,6 +228,7 @@ class Paths:
         self.spool = data_dir / "spool"
         self.kafka = data_dir / "kafka"
         self.checkpoints = data_dir / "checkpoints"
+        self.lake_work = data_dir / "lake-work"
         self.logs = data_dir / "logs"
         self.run = data_dir / "run"
         self.lock = data_dir / "run" / "node.lock"

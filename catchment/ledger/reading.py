@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from catchment.config import Config
 from catchment.errors import BrokerUnavailable
 from catchment.kafka.parties import Party
-from catchment.ledger.model import Mark
+from catchment.ledger.model import HopRow, Mark, Stage
 from catchment.ledger.proof import Proof, compare
 from catchment.ledger.recount import recount
+from catchment.ledger.stages import stages_of
 from catchment.ledger.view import LedgerView
 
 LOOK_S = 0.2
@@ -31,13 +32,25 @@ def prove_anew(config: Config, party: Party, wait_s: float, on_progress: Callabl
         marks = view.marks()
         _wait_for_proof(config, view, marks, wait_s)
         rows, expired = recount(config, party, view.rows(), on_progress)
-        return compare(config.site, marks, rows, view.hops(), expired)
+        return compare(
+            config.site, marks, rows, _counted_anew(config, view.hops()), expired, stages_of(config)
+        )
+
+
+def _counted_anew(config: Config, hops: list[HopRow]) -> list[HopRow]:
+    """The counts of all hops, of which this node's lake is asked itself."""
+    if Stage.LAKE not in stages_of(config):
+        return hops
+    from catchment.lake.counting import recount_lake
+
+    others = [hop for hop in hops if (hop.node, hop.stage) != (config.site, Stage.LAKE)]
+    return [*others, *recount_lake(config)]
 
 
 def _wait_for_proof(config: Config, view: LedgerView, marks: list[Mark], wait_s: float) -> Proof:
     deadline = time.monotonic() + wait_s
     while True:
-        proof = compare(config.site, marks, view.rows(), view.hops())
+        proof = compare(config.site, marks, view.rows(), view.hops(), stages=stages_of(config))
         if proof.holds or time.monotonic() >= deadline:
             return proof
         time.sleep(LOOK_S)

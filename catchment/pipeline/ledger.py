@@ -56,8 +56,8 @@ def _is_valid() -> Column:
 
 def _dead_letter() -> Column:
     reason = F.array(
-        _header(REASON_HEADER, F.lit("invalid-stamp")),
-        _header(TOPIC_HEADER, F.col("topic")),
+        header(REASON_HEADER, F.lit("invalid-stamp")),
+        header(TOPIC_HEADER, F.col("topic")),
     )
     return F.struct("key", "value", F.concat(F.coalesce("headers", F.array()), reason).alias("headers"))
 
@@ -84,8 +84,9 @@ def _row_as_json() -> Column:
 
 
 def _origin_header() -> Column:
-    return F.array(_header(ORIGIN_HEADER, F.col("origin_us").cast("string")))
+    return F.array(header(ORIGIN_HEADER, F.col("origin_us").cast("string")))
 
 
-def _header(name: str, value: Column) -> Column:
+def header(name: str, value: Column) -> Column:
+    """One header of a record for Kafka."""
     return F.struct(F.lit(name).alias("key"), value.cast("binary").alias("value"))

@@ -1,11 +1,13 @@
 """The queries that a node runs."""
 
+from catchment.config import Config
+from catchment.pipeline import lake
 from catchment.pipeline.ledger import ledger
 from catchment.pipeline.query import Query
 from catchment.pipeline.thresholds import NAME, thresholds, told_since_checkpoint
 from catchment.records import Kind
 
-QUERIES = (
+REAL_TIME = (
     Query(
         name="ledger",
         reads=(Kind.RECORDS,),
@@ -21,3 +23,15 @@ QUERIES = (
         build=lambda rows, config, declared: thresholds(rows, declared, told_since_checkpoint(config)),
     ),
 )
+
+
+def queries(config: Config) -> tuple[Query, ...]:
+    """Those that this node's configuration asks for."""
+    return (*REAL_TIME, *_lake(config))
+
+
+def _lake(config: Config) -> tuple[Query, ...]:
+    if not config.lake.enabled:
+        return ()
+    writes = (Kind.HOPS, Kind.DEADLETTER)
+    return (Query(name=lake.NAME, reads=tuple(config.lake.topics), writes=writes, launch=lake.start),)

@@ -13,12 +13,14 @@ from catchment.pipeline.control import Declarations, read_declarations
 from catchment.records import Kind
 
 Build = Callable[[DataFrame, Config, Declarations], DataFrame]
+Launch = Callable[[SparkSession, Config], StreamingQuery]
 
 
 @dataclass(frozen=True)
 class Query:
     """A continuous query: `build` turns Kafka's columns into rows of topic, key, value and headers.
 
+    One that does not run in real-time mode, or not to Kafka, is started by a `launch` of its own.
     `declarations` and `declarations_by_key` are compacted topics whose entries come among the rows, for all
     shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control.
     """
@@ -26,7 +28,8 @@ class Query:
     name: str
     reads: tuple[Kind, ...]
     writes: tuple[Kind, ...]
-    build: Build
+    build: Build | None = None
+    launch: Launch | None = None
     declarations: tuple[Kind, ...] = ()
     declarations_by_key: tuple[Kind, ...] = ()
 
@@ -37,7 +40,10 @@ class Query:
 
 
 def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
-    """Starts a query in real-time mode from its last checkpoint, or from the beginning of its inputs."""
+    """Starts a query from its last checkpoint, or from the beginning of its inputs."""
+    if query.launch:
+        return query.launch(spark, config)
+    assert query.build
     options = spark_options(config, Party.PIPELINE)
     declared = read_declarations(config, query.declarations, query.declarations_by_key)
     records = (

@@ -17,7 +17,7 @@ from catchment.kafka.parties import Party
 from catchment.kafka.topics import planned
 from catchment.pipeline import session
 from catchment.pipeline.flow import Flow, FlowMeter
-from catchment.pipeline.queries import QUERIES
+from catchment.pipeline.queries import queries
 from catchment.pipeline.query import Query, start
 from catchment.pipeline.runner import QueryRunner
 
@@ -52,14 +52,15 @@ class Pipeline:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._queries = queries(config)
         self._flows: dict[str, Flow] = {}
         self._runners: list[QueryRunner] = []
 
     def run(self, stopping: threading.Event) -> None:
         spark = session.create(self._config.pipeline, self._slots(), self._config.paths.data / "spark")
         self._wait_for_topics(stopping)
-        self._runners = [self._runner(query, spark) for query in QUERIES]
-        meters = {query.name: FlowMeter(self._config, query) for query in QUERIES}
+        self._runners = [self._runner(query, spark) for query in self._queries]
+        meters = {query.name: FlowMeter(self._config, query) for query in self._queries}
         measure_at = 0.0
         while not stopping.wait(self._pause_s()):
             for runner in self._runners:
@@ -93,7 +94,7 @@ class Pipeline:
     def _wait_for_topics(self, stopping: threading.Event) -> None:
         """A query cannot start before its topics are there; Kafka may still be on its way."""
         looking = consumer(self._config, Party.PIPELINE)
-        topics = {kind.topic for query in QUERIES for kind in (*query.inputs, *query.writes)}
+        topics = {kind.topic for query in self._queries for kind in (*query.inputs, *query.writes)}
         while not stopping.is_set():
             try:
                 for topic in topics:
@@ -104,16 +105,20 @@ class Pipeline:
         looking.close()
 
     def _slots(self) -> int:
-        """A real-time query holds a thread for each partition it reads and each that it shuffles to."""
+        """A real-time query holds a thread for each partition it reads and each that it shuffles to.
+
+        Others use as many for a while, and must not keep those from starting.
+        """
         topics = planned(self._config)
-        sources = sum(topics[kind].partitions for query in QUERIES for kind in query.inputs)
-        return sources + len(QUERIES) * self._config.pipeline.shuffle_partitions + SPARE_SLOTS
+        sources = sum(topics[kind].partitions for query in self._queries for kind in query.inputs)
+        return sources + len(self._queries) * self._config.pipeline.shuffle_partitions + SPARE_SLOTS
 
     def _runner(self, query: Query, spark: SparkSession) -> QueryRunner:
         return QueryRunner(
             name=query.name,
             start=lambda: start(query, spark, self._config),
-            active_tasks=lambda run_id: _active_tasks(spark, run_id),
+            # Between its batches no task of a micro-batch query runs, for as long as there is nothing new.
+            active_tasks=lambda run_id: 1 if query.launch else _active_tasks(spark, run_id),
             backoff_max_s=self._config.pipeline.restart_backoff_max_s,
         )
 
@@ -126,9 +131,9 @@ class Pipeline:
         return {
             "name": runner.name,
             "state": runner.state.value,
-            "detail": _describe(runner, flow),
+            "detail": _describe(runner, self._mode(runner.name), flow),
             "uptime_s": runner.uptime_s,
-            "mode": "real-time",
+            "mode": self._mode(runner.name),
             "restarts": runner.restarts,
             "rows_in_per_s": round(flow.rows_in_per_s, 1),
             "rows_out_per_s": round(flow.rows_out_per_s, 1),
@@ -136,12 +141,19 @@ class Pipeline:
             "last_error": runner.last_error,
         }
 
+    def _mode(self, name: str) -> str:
+        return (
+            "micro-batch"
+            if any(query.launch for query in self._queries if query.name == name)
+            else "real-time"
+        )
 
-def _describe(runner: QueryRunner, flow: Flow) -> str:
+
+def _describe(runner: QueryRunner, mode: str, flow: Flow) -> str:
     if runner.state is State.RESTARTING:
         return runner.last_error
     delay = "" if flow.delay_ms is None else f", last delay {flow.delay_ms:,.0f} ms"
-    return f"real-time, {flow.rows_in_per_s:,.0f} rows/s in{delay}"
+    return f"{mode}, {flow.rows_in_per_s:,.0f} rows/s in{delay}"
 
 
 def _active_tasks(spark: SparkSession, run_id: str) -> int:

@@ -25,6 +25,9 @@ FIXED_SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     # How long a shuffled row may wait for company: most of the latency of a query with state.
     "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "5",
+    # Delta tables have no other time.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.compression.codec": "zstd",
     "spark.hadoop.fs.permissions.umask-mode": "077",
     "spark.hadoop.fs.file.impl": "catchment.pipeline.QuickLocalFileSystem",
     "spark.sql.streaming.checkpointFileManagerClass": (

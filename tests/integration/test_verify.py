@@ -58,19 +58,23 @@ def test_the_centre_compares_at_the_site_and_here(site: RunningNode, centre: Run
     def both_have_all() -> bool:
         proof = json.loads(centre.call("verify", "--json", "--wait-s", "0").stdout)
         ours = [each for each in proof["streams"] if each["site"] == "oslo"]
-        return [hop["received"] for each in ours for hop in each["hops"]] == [COUNT, COUNT]
+        return [hop["received"] for each in ours for hop in each["hops"]] == [COUNT] * 4
 
     centre.wait_until(both_have_all)
     stream = stream_of(json.loads(checked(centre.call("verify", "--json"))))
     assert [(hop["node"], hop["stage"]) for hop in stream["hops"]] == [
         ("oslo", "broker"),
+        ("oslo", "lake"),
         ("local", "broker"),
+        ("local", "lake"),
     ]
     figures = [stream[name] for name in ("sent", "received", "missing", "under_way", "duplicated")]
     assert figures == [COUNT, COUNT, 0, 0, 0]
     table = checked(centre.call("verify"))
     heading = table.splitlines()[0]
-    assert heading.index("accepted") < heading.index("at its site") < heading.index("at local")
+    columns = ("accepted", "at its site", "lake at its site", "at local", "lake at local")
+    places = [heading.index(f" {column}") for column in columns]
+    assert places == sorted(places)
 
 
 def test_a_recount_says_the_same(site: RunningNode) -> None:

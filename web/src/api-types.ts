@@ -80,6 +80,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/export/{table}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rows of a table as a file
+         * @description Ordered by time. Needs the scope `data:read`.
+         */
+        get: operations["export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/lake": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The tables of the lake
+         * @description With rows, bytes and columns. Needs the scope `data:read`.
+         */
+        get: operations["lake_tables"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ledger": {
         parameters: {
             query?: never;
@@ -151,6 +191,26 @@ export interface paths {
         post?: never;
         /** Delete a mapping of this site */
         delete: operations["delete_mapping"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/measurements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a sensor measured
+         * @description Of whatever types it has sent, ordered by time. Needs the scope `data:read`.
+         */
+        get: operations["measurements"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -352,6 +412,46 @@ export interface paths {
         get: operations["sites"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sql": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A question to the lake
+         * @description The answer as JSON, with at most `lake.analysis.most_rows` rows. It takes at most `lake.analysis.timeout_s`, changes nothing, and sees the tables alone. Needs the scope `data:read`.
+         */
+        post: operations["sql"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sql/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A question to the lake, answered with a file
+         * @description All rows of the answer, as they are found. Needs the scope `data:read`.
+         */
+        post: operations["sql_rows"];
         delete?: never;
         options?: never;
         head?: never;
@@ -672,6 +772,23 @@ export interface components {
             version: number;
         };
         /**
+         * Answer
+         * @description The rows of an answer, in the order of its columns.
+         */
+        Answer: {
+            /** Columns */
+            columns: string[];
+            /**
+             * Complete
+             * @description Whether these are all rows, and not only the most that are given.
+             */
+            complete: boolean;
+            /** Rows */
+            rows: unknown[][];
+            /** Types */
+            types: string[];
+        };
+        /**
          * Component
          * @description A part of the node, or what it consists of: queries of the pipeline, sites of the relay.
          */
@@ -893,7 +1010,7 @@ export interface components {
          * @description How a device writes its measurements.
          * @enum {string}
          */
-        Format: "json" | "avro";
+        "Format-Output": "json" | "avro";
         /**
          * HopCount
          * @description One source at one place on its way.
@@ -1055,7 +1172,7 @@ export interface components {
              * @description `avro`: the device sends Confluent's wire format.
              * @default json
              */
-            format: components["schemas"]["Format"];
+            format: components["schemas"]["Format-Output"];
             /**
              * Id
              * @description Its name, unique in its site and kind.
@@ -1126,7 +1243,7 @@ export interface components {
              * @description `avro`: the device sends Confluent's wire format.
              * @default json
              */
-            format: components["schemas"]["Format"];
+            format: components["schemas"]["catchment__registry__model__Format"];
             /**
              * Sensor
              * @description Where the sensor's id comes from.
@@ -1242,6 +1359,17 @@ export interface components {
             streams: components["schemas"]["StreamProof"][];
             /** Under Way */
             under_way: number;
+        };
+        /**
+         * Question
+         * @description A question in SQL.
+         */
+        Question: {
+            /**
+             * Sql
+             * @description One SELECT, as DuckDB understands it.
+             */
+            sql: string;
         };
         /**
          * RatePoint
@@ -1920,6 +2048,52 @@ export interface components {
             under_way: number;
         };
         /**
+         * TableSummary
+         * @description One table of the lake.
+         */
+        TableSummary: {
+            /** Bytes */
+            bytes: number;
+            /**
+             * Columns
+             * @description The types of its columns, by name.
+             */
+            columns: {
+                [key: string]: string;
+            };
+            /** Description */
+            description: string;
+            /** Files */
+            files: number;
+            /**
+             * First Day
+             * @description The day of the oldest rows.
+             */
+            first_day: string | null;
+            /**
+             * Last Day
+             * @description The day of the newest rows.
+             */
+            last_day: string | null;
+            /** Name */
+            name: string;
+            /** Rows */
+            rows: number;
+            /**
+             * Version
+             * @description How often it has been changed.
+             */
+            version: number;
+        };
+        /**
+         * Tables
+         * @description The tables of the lake.
+         */
+        Tables: {
+            /** Items */
+            items: components["schemas"]["TableSummary"][];
+        };
+        /**
          * TimeUnit
          * @description How a device writes time.
          * @enum {string}
@@ -1979,6 +2153,18 @@ export interface components {
              */
             scopes: components["schemas"]["Scope"][];
         };
+        /**
+         * Format
+         * @description What rows can be written as.
+         * @enum {string}
+         */
+        catchment__lake__formats__Format: "parquet" | "csv" | "arrow";
+        /**
+         * Format
+         * @description How a device writes its measurements.
+         * @enum {string}
+         */
+        catchment__registry__model__Format: "json" | "avro";
     };
     responses: never;
     parameters: never;
@@ -2427,6 +2613,141 @@ export interface operations {
             };
         };
     };
+    export: {
+        parameters: {
+            query?: {
+                /** @description The first time, as ISO 8601; without a zone it is UTC. */
+                since?: string | null;
+                /** @description The time before which it ends. */
+                until?: string | null;
+                /** @description A condition in SQL on its columns. */
+                where?: string | null;
+                /** @description What the rows are written as. */
+                format?: components["schemas"]["catchment__lake__formats__Format"];
+            };
+            header?: never;
+            path: {
+                /** @description The table. */
+                table: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows, as they are read. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.arrow.stream": unknown;
+                    "application/vnd.apache.parquet": unknown;
+                    "text/csv": unknown;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    lake_tables: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tables"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     ledger: {
         parameters: {
             query?: {
@@ -2808,6 +3129,91 @@ export interface operations {
             };
             /** @description Precondition Failed */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    measurements: {
+        parameters: {
+            query: {
+                /** @description The sensor, as `site/id`. */
+                sensor: string;
+                /** @description The first time, as ISO 8601; without a zone it is UTC. */
+                since?: string | null;
+                /** @description The time before which it ends. */
+                until?: string | null;
+                /** @description What the rows are written as. */
+                format?: components["schemas"]["catchment__lake__formats__Format"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows, as they are read. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.arrow.stream": unknown;
+                    "application/vnd.apache.parquet": unknown;
+                    "text/csv": unknown;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Timeout */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4084,6 +4490,167 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sql: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Question"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sql_rows: {
+        parameters: {
+            query?: {
+                /** @description What the rows are written as. */
+                format?: components["schemas"]["catchment__lake__formats__Format"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Question"];
+            };
+        };
+        responses: {
+            /** @description The rows, as they are read. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.arrow.stream": unknown;
+                    "application/vnd.apache.parquet": unknown;
+                    "text/csv": unknown;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
