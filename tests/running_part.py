@@ -13,7 +13,7 @@ from catchment.errors import NodeNotRunning
 from catchment.health import Report, State, ask
 from tests.running_node import clean_environment
 
-READY_TIMEOUT_S = 150.0
+READY_TIMEOUT_S = 300.0
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from catchment.records import Kind
 SHARDS = 16
 EVERYWHERE = -1
 READ_TIMEOUT_S = 10.0
+HEADERS_TYPE = "array<struct<key: string, value: binary>>"
 
 
 @dataclass(frozen=True)
@@ -93,5 +94,5 @@ def sharded(rows: DataFrame, data: Iterable[Kind], by_key: Iterable[Kind] = ()) 
         "offset",
         "key",
         "value",
-        "headers",
+        F.coalesce("headers", F.array().cast(HEADERS_TYPE)).alias("headers"),
     )

@@ -3,6 +3,7 @@
 from catchment.config import Config
 from catchment.pipeline import lake
 from catchment.pipeline.ledger import ledger
+from catchment.pipeline.measurements import DECLARATIONS, measurements
 from catchment.pipeline.query import Query
 from catchment.pipeline.thresholds import NAME, thresholds, told_since_checkpoint
 from catchment.records import Kind
@@ -13,6 +14,13 @@ REAL_TIME = (
         reads=(Kind.RECORDS,),
         writes=(Kind.LEDGER, Kind.DEADLETTER),
         build=lambda records, *_: ledger(records),
+    ),
+    Query(
+        name="measurements",
+        reads=(Kind.RECORDS,),
+        writes=(Kind.MEASUREMENTS, Kind.SEEN_SENSORS, Kind.DEADLETTER),
+        build=lambda rows, config, declared: measurements(rows, config.site, declared),
+        declarations=DECLARATIONS,
     ),
     Query(
         name=NAME,

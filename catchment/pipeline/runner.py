@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -15,6 +16,8 @@ log = logging.getLogger(__name__)
 FIRST_BACKOFF_S = 1.0
 STEADY_AFTER_S = 60.0
 STUCK_AFTER_S = 60.0
+# On a busy machine several queries that start at once take long; starting again would only make it longer.
+STARTED_WITHIN_S = 300.0
 
 
 class QueryRunner:
@@ -67,19 +70,22 @@ class QueryRunner:
         self._started_at = self._busy_at = now
         try:
             self._query = self._start()
-        except (PySparkException, CatchmentError) as error:
+        except (PySparkException, Py4JError, CatchmentError) as error:
             self._schedule_restart(now, _first_line(error))
 
     def _watch(self, query: StreamingQuery, now: float) -> None:
         if self._active_tasks(str(query.runId)) > 0:
             self._busy_at = now
             self.state = State.RUNNING
-        elif now - self._busy_at > STUCK_AFTER_S:
-            # Between two checkpoint intervals no task runs, but not for so long.
+        elif now - self._busy_at > (limit_s := self._patience_s()):
             query.stop()
-            self._schedule_restart(now, f"no task has run for {STUCK_AFTER_S:.0f} s")
+            self._schedule_restart(now, f"no task has run for {limit_s:.0f} s")
         if now - self._started_at > STEADY_AFTER_S:
             self._backoff_s = FIRST_BACKOFF_S
+
+    def _patience_s(self) -> float:
+        """Between two checkpoint intervals no task runs, but not for long."""
+        return STUCK_AFTER_S if self.state is State.RUNNING else STARTED_WITHIN_S
 
     def _schedule_restart(self, now: float, reason: str) -> None:
         log.error("query %s ended: %s; it is started again in %.0f s", self.name, reason, self._backoff_s)

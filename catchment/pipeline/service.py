@@ -48,7 +48,7 @@ def run(config: Config) -> None:
 
 
 class Pipeline:
-    """The driver and a runner and a meter for each query."""
+    """The driver, a runner for each query, and a meter for all."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -60,13 +60,13 @@ class Pipeline:
         spark = session.create(self._config.pipeline, self._slots(), self._config.paths.data / "spark")
         self._wait_for_topics(stopping)
         self._runners = [self._runner(query, spark) for query in self._queries]
-        meters = {query.name: FlowMeter(self._config, query) for query in self._queries}
+        meter = FlowMeter(self._config, self._queries)
         measure_at = 0.0
         while not stopping.wait(self._pause_s()):
             for runner in self._runners:
                 runner.tend()
             if time.monotonic() >= measure_at:
-                self._flows = {name: meter.measure() for name, meter in meters.items()}
+                self._flows = meter.measure()
                 measure_at = time.monotonic() + MEASURE_S
         # A stop interrupts the tasks of real-time queries, and each of them would log that as an error.
         spark.sparkContext.setLogLevel("OFF")
@@ -158,6 +158,8 @@ def _describe(runner: QueryRunner, mode: str, flow: Flow) -> str:
 
 def _active_tasks(spark: SparkSession, run_id: str) -> int:
     tracker = spark.sparkContext.statusTracker()
-    jobs = (tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(run_id))
+    # Most jobs of a group are checkpoint intervals of the past.
+    running = set(tracker.getActiveJobsIds()).intersection(tracker.getJobIdsForGroup(run_id))
+    jobs = map(tracker.getJobInfo, running)
     stages = (tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds)
     return sum(stage.numActiveTasks for stage in stages if stage)

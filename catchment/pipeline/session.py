@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 
 from catchment import jars
 from catchment.config import PipelineSettings
+from catchment.kafka.clients import MAX_RECORD_BYTES
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 
@@ -28,6 +29,14 @@ FIXED_SETTINGS = {
     # Delta tables have no other time.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.compression.codec": "zstd",
+    # Every checkpoint interval of every query is a job: a driver that lives for months keeps only the last.
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "100",
+    "spark.ui.retainedTasks": "1000",
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.sql.streaming.ui.retainedQueries": "10",
+    "spark.sql.streaming.ui.retainedProgressUpdates": "10",
+    "spark.sql.streaming.numRecentProgressUpdates": "10",
     "spark.hadoop.fs.permissions.umask-mode": "077",
     "spark.hadoop.fs.file.impl": "catchment.pipeline.QuickLocalFileSystem",
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -35,7 +44,12 @@ FIXED_SETTINGS = {
     ),
 }
 
-JVM_OPTIONS = "-XX:+UseSerialGC"
+# A device that writes Avro can claim lengths of gigabytes: nothing is longer than the longest record.
+_AVRO_LIMITS = " ".join(
+    f"-Dorg.apache.avro.limits.{what}.maxLength={MAX_RECORD_BYTES}"
+    for what in ("bytes", "string", "collectionItems")
+)
+JVM_OPTIONS = f"-XX:+UseSerialGC {_AVRO_LIMITS}"
 
 
 def create(settings: PipelineSettings, slots: int, work_dir: Path) -> SparkSession:

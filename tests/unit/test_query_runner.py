@@ -1,7 +1,12 @@
 """Looking after a query: the real runner with a query whose end the test decides."""
 
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from catchment.errors import BrokerUnavailable
 from catchment.health import State
-from catchment.pipeline.runner import FIRST_BACKOFF_S, STUCK_AFTER_S, QueryRunner
+from catchment.pipeline.runner import FIRST_BACKOFF_S, STARTED_WITHIN_S, STUCK_AFTER_S, QueryRunner
 
 
 class EndingError(Exception):
@@ -35,6 +40,7 @@ class Bench:
         self.now_s = 100.0
         self.tasks = 1
         self.started: list[ShortQuery] = []
+        self.refusal: Exception | None = None
         self.runner = QueryRunner(
             name="ledger",
             start=self._start,  # type: ignore[arg-type]
@@ -44,6 +50,8 @@ class Bench:
         )
 
     def _start(self) -> ShortQuery:
+        if self.refusal:
+            raise self.refusal
         self.started.append(ShortQuery())
         return self.started[-1]
 
@@ -79,6 +87,24 @@ def test_a_query_that_ends_is_started_again_with_growing_pauses() -> None:
     assert bench.runner.last_error == "a task failed"
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        BrokerUnavailable("Nothing came", "See that it runs."),
+        PySparkException("no plan"),
+        Py4JError("no class"),
+    ],
+)
+def test_a_query_that_cannot_start_is_tried_again_and_harms_nobody(refusal: Exception) -> None:
+    bench = Bench()
+    bench.refusal = refusal
+    assert bench.tend_after(0) is State.RESTARTING
+    assert bench.runner.last_error == str(refusal).split("\n")[0]
+    bench.refusal = None
+    bench.tend_after(FIRST_BACKOFF_S)
+    assert bench.tend_after(1) is State.RUNNING
+
+
 def test_the_pause_is_short_again_after_a_steady_run() -> None:
     bench = Bench()
     for _ in range(3):
@@ -102,6 +128,14 @@ def test_a_query_without_tasks_is_stuck_and_started_again() -> None:
     assert bench.tend_after(STUCK_AFTER_S - 1) is State.RUNNING
     assert bench.tend_after(2) is State.RESTARTING
     assert not bench.started[0].isActive
+
+
+def test_a_query_that_takes_long_to_start_is_left_alone() -> None:
+    bench = Bench()
+    bench.tasks = 0
+    bench.tend_after(0)
+    assert bench.tend_after(STARTED_WITHIN_S - 1) is State.STARTING
+    assert bench.tend_after(2) is State.RESTARTING
 
 
 def test_a_stopped_query_stays_stopped() -> None:
