@@ -22,7 +22,7 @@ from tests.faults.power import CannotMount, Disk
 from tests.faults.traffic import FarEnd, Sending
 from tests.faults.trial import FULL, SHORT, Scale, Trial
 
-BROKER_DISK_MIB = 400
+BROKER_DISK_MIB = 1024
 GATEWAY_DISK_MIB = 64
 TOOLS = ("ip", "tc", "nsenter", "mkfs.ext4", "mount")
 # So that a part that dies often comes back as quickly as one that dies once.
@@ -105,7 +105,9 @@ def site(network: Network, make_config: MakeConfig, disks: MakeDisk) -> Iterator
     usual: dict[str, Any] = {"site": "oslo", "role": "site", "kafka": {"host": broker.address}, **QUICK}
     brokers = make_config(**usual)
     usual["kafka"] = brokers.kafka.model_dump(include={"host", "port", "controller_port"})
-    gateways = make_config(**usual, gateway={"host": gateway.address})
+    # Small files, because the spool frees room on its small disk by whole files.
+    spool = {"segment_mib": 4}
+    gateways = make_config(**usual, gateway={"host": gateway.address, "spool": spool})
     readers = make_config(**usual)
     issue_identities(brokers)
     Centres(brokers.paths.centres).invite("hq", Authority(brokers.paths.identities))
