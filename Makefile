@@ -39,6 +39,7 @@ test: setup ## Run every test
 	@scripts/require mosquitto mosquitto
 	@scripts/require mosquitto_pub mosquitto-clients
 	@scripts/require-for-faults
+	@scripts/require pg_ctlcluster postgresql
 	@$(BIN)/pytest
 
 test-fast: setup ## Run the tests that need no broker, Spark or browser

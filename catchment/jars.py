@@ -185,7 +185,8 @@ def _stamp_of(sources: list[Path]) -> str:
 
 
 def _run_javac(javac: Path, sources: list[Path], classes: Path, argument_file: Path) -> None:
-    class_path = ":".join(map(str, sorted(_pyspark_jars().glob("*.jar"))))
+    jars = [*sorted(_pyspark_jars().glob("*.jar")), *sorted((JARS / "spark").glob("*.jar"))]
+    class_path = ":".join(map(str, jars))
     # Not linted: jars of PySpark whose manifests name others that it leaves out.
     options = ["-Xlint:all,-path", "-Werror", "-proc:none", "--release", "17", "-encoding", "UTF-8"]
     arguments = [*options, "-cp", class_path, "-d", str(classes), *map(str, sources)]

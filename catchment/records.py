@@ -54,6 +54,7 @@ class Kind(StrEnum):
     ALERTS = "alerts"
     DELIVERIES = "deliveries"
     NOTIFIED = "notified"
+    REPLAYS = "deadletter-replays"
 
     @property
     def topic(self) -> str:

@@ -9,6 +9,7 @@ from catchment.alerts.rulebook import RuleBook
 from catchment.alerts.view import AlertBook
 from catchment.api import (
     alerts,
+    deadletters,
     devices,
     lake,
     ledger,
@@ -33,6 +34,7 @@ from catchment.api.sessions import FailedSignIns, Sessions
 from catchment.api.sources import LedgerSource
 from catchment.config import Config
 from catchment.console.pages import add_console
+from catchment.deadletters.letters import DeadLetters
 from catchment.kafka.table import Tables
 from catchment.node.status import ask_node
 from catchment.registry.registry import Registry
@@ -54,6 +56,7 @@ RESOURCES = (
     mappings,
     rules,
     lake,
+    deadletters,
 )
 DESCRIPTION = "State and data of a Catchment node. Errors are RFC 9457 problems with codes that never change."
 
@@ -94,4 +97,5 @@ def _services(config: Config, ledger_source: LedgerSource, tables: Tables) -> Se
         schemas=schemas,
         registry=Registry(config.site, tables, schemas),
         rules=RuleBook(config.site, tables, config.alerts.channels),
+        deadletters=DeadLetters(config, tables),
     )

@@ -7,10 +7,12 @@ from catchment.api.access import allowed
 from catchment.api.paging import Cursor, Limit, Next, page_of
 from catchment.api.problems import answers
 from catchment.api.services import ServicesOfApp
+from catchment.kafka.parties import Party
 from catchment.ledger.model import LedgerRow
 from catchment.ledger.proof import Proof, compare
 from catchment.ledger.stages import stages_of
 from catchment.security.tokens import Scope
+from catchment.store.counting import under_way
 
 router = APIRouter(tags=["ledger"])
 
@@ -47,7 +49,10 @@ def ledger(services: ServicesOfApp, limit: Limit = 100, cursor: Cursor = None) -
 )
 def proof(services: ServicesOfApp) -> Proof:
     known, config = services.ledger, services.config
-    return compare(config.site, known.marks(), known.rows(), known.hops(), stages=stages_of(config))
+    waiting = under_way(config, Party.API)
+    return compare(
+        config.site, known.marks(), known.rows(), known.hops(), stages=stages_of(config), waiting=waiting
+    )
 
 
 def _place(row: LedgerRow) -> _Place:

@@ -11,6 +11,7 @@ from catchment.api.hub import Hub
 from catchment.api.sessions import FailedSignIns, Sessions
 from catchment.api.sources import LedgerSource
 from catchment.config import Config
+from catchment.deadletters.letters import DeadLetters
 from catchment.kafka.table import Tables
 from catchment.registry.registry import Registry
 from catchment.schemas.registry import SchemaRegistry
@@ -32,6 +33,7 @@ class Services:
     schemas: SchemaRegistry
     registry: Registry
     rules: RuleBook
+    deadletters: DeadLetters
 
 
 def services_of(request: Request) -> Services:

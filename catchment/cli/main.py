@@ -15,6 +15,7 @@ from catchment.cli import (
     configuration,
     consume,
     consumer,
+    deadletter,
     gateway,
     lake,
     node,
@@ -71,6 +72,7 @@ app.add_typer(consumer.app, name="consumer")
 app.add_typer(token.app, name="token")
 app.add_typer(register.app, name="register")
 app.add_typer(rules.app, name="rules")
+app.add_typer(deadletter.app, name="deadletter")
 app.add_typer(simulate.app, name="simulate")
 app.add_typer(alerts.app, name="alerts")
 app.add_typer(bench.app, name="bench")

@@ -148,8 +148,8 @@ def _explain(detail: ErrorDetails) -> str:
 
 
 def _shown(detail: ErrorDetails) -> str:
-    """The wrong value, unless it may hold a secret: one of a channel, or a whole section."""
-    may_be_secret = detail["loc"][:1] == ("alerts",) or isinstance(detail["input"], dict | list)
+    """The wrong value, unless it may hold a secret: one of a channel or a store, or a whole section."""
+    may_be_secret = detail["loc"][:1] in (("alerts",), ("store",)) or isinstance(detail["input"], dict | list)
     return "" if may_be_secret else f" (it is {detail['input']!r})"
 
 

@@ -14,6 +14,7 @@ from catchment.config.lake import LakeSettings
 from catchment.config.listeners import AdapterSettings, HttpSettings, LimitSettings, MqttSettings
 from catchment.config.relay import RelaySettings
 from catchment.config.section import Name, Port, Section
+from catchment.config.store import StoreSettings
 
 # Embedded broker and controller are one process: nobody else talks to the controller.
 CONTROLLER_HOST = "127.0.0.1"
@@ -183,6 +184,7 @@ class Config(Section):
     relay: RelaySettings = RelaySettings()
     lake: LakeSettings = LakeSettings()
     alerts: AlertsSettings = AlertsSettings()
+    store: StoreSettings = StoreSettings()
     supervisor: SupervisorSettings = SupervisorSettings()
 
     @property

@@ -16,6 +16,7 @@ from catchment.config.kafka import TopicSettings
 from catchment.config.listeners import AdapterSettings
 from catchment.config.loading import FILE_VARIABLE, section_of, variable_of
 from catchment.config.models import Config
+from catchment.config.store import PostgresSettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
 
@@ -44,6 +45,7 @@ _COLLECTIONS: dict[str, tuple[str, tuple[type[BaseModel], ...]]] = {
     "topics": (".<kind>", (TopicSettings,)),
     "adapters": ("[]", (AdapterSettings,)),
     "channels": (".<name>", CHANNEL_KINDS),
+    "postgres": (".<name>", (PostgresSettings,)),
 }
 _COLUMNS = "| key | type | default | variable | meaning |\n|---|---|---|---|---|\n"
 

@@ -15,6 +15,7 @@ RELAYED_KINDS = (
     Kind.MARKS,
     Kind.HOPS,
     Kind.DEADLETTER,
+    Kind.REPLAYS,
     Kind.DEVICES,
     Kind.SENSORS,
     Kind.SENSOR_TYPES,

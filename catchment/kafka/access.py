@@ -40,7 +40,9 @@ WRITES: dict[Party, tuple[Kind, ...]] = {
         Kind.HOPS,
     ),
     # It keeps the ledger in memory anyway, and says about once a second what stands in it.
-    Party.API: (Kind.HOPS, *DECLARED),
+    Party.API: (Kind.HOPS, Kind.REPLAYS, *DECLARED),
+    # The API as well, and only when it sends a dead letter again: back to where it came from.
+    Party.REPLAYER: (Kind.RECORDS, Kind.MEASUREMENTS, Kind.EVENTS),
     Party.RELAY: (*RELAYED_KINDS, Kind.RELAYED),
     Party.NOTIFIER: (Kind.ALERTS, Kind.DELIVERIES, Kind.NOTIFIED, Kind.DEADLETTER),
 }
@@ -51,6 +53,7 @@ READS: dict[Party, tuple[Kind, ...]] = {
     Party.PIPELINE: tuple(kind for kind in Kind if kind not in (Kind.MARKS, *POSITIONS)),
     Party.API: tuple(kind for kind in Kind if kind not in (Kind.RECORDS, *POSITIONS)),
     Party.RELAY: (Kind.RELAYED,),
+    Party.REPLAYER: (),
     Party.NOTIFIER: (
         Kind.EVENTS,
         Kind.ALERTS,

@@ -13,6 +13,7 @@ class Party(StrEnum):
     API = "api"
     RELAY = "relay"
     NOTIFIER = "notifier"
+    REPLAYER = "replayer"
     OPERATOR = "operator"
 
     @property

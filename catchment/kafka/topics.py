@@ -94,6 +94,8 @@ TOPICS: dict[Kind, TopicSpec] = {
     Kind.DELIVERIES: TopicSpec(partitions=1, retention_hours=90 * 24),
     # What the notifier has told of each sensor and rule, and how far each channel is.
     Kind.NOTIFIED: TopicSpec(partitions=1, compacted=True),
+    # Which dead letters were sent again.
+    Kind.REPLAYS: TopicSpec(partitions=1, compacted=True),
 }
 
 

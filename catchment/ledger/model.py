@@ -63,10 +63,13 @@ class HopRow(LedgerRow, frozen=True):
 
     node: str
     stage: Stage
+    # Of several stores of a stage, which.
+    store: str = ""
 
     @property
     def key(self) -> bytes:
-        return b"%b/%b/%b" % (self.node.encode(), self.stage.encode(), self.source.identity)
+        place = f"{self.node}/{self.stage}" + (f".{self.store}" if self.store else "")
+        return b"%b/%b" % (place.encode(), self.source.identity)
 
 
 class Mark(Sourced, frozen=True):

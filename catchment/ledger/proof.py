@@ -1,7 +1,7 @@
 """The proof that nothing was lost: what gateways accepted against what was counted at every hop."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from pydantic import BaseModel, Field
 
@@ -10,6 +10,8 @@ from catchment.records import Source
 
 SUMS = ("sent", "received", "missing", "under_way", "duplicated", "out_of_order", "expired")
 _STAGES = list(Stage)
+# Not every record becomes a measurement: what is under way there is not what is not there.
+_OF_MEASUREMENTS = frozenset({Stage.POSTGRES})
 
 
 class HopCount(BaseModel, frozen=True):
@@ -71,11 +73,13 @@ def compare(
     hops: Iterable[HopRow] = (),
     expired: dict[Source, int] | None = None,
     stages: Collection[Stage] = (),
+    waiting: Mapping[Source, int] | None = None,
 ) -> Proof:
     """Joins marks, this node's ledger and the counts of other nodes and stages by source.
 
     A record that is in the ledger but whose mark is not out yet counts as sent. `stages` are those behind
-    this node's broker that every source has to come to, whether they have said so or not.
+    this node's broker that every source has to come to, whether they have said so or not. `waiting` is how
+    many measurements are under way to its fast stores.
     """
     accepted = {mark.source: mark.accepted for mark in marks}
     newest: dict[Source, LedgerRow] = {}
@@ -91,11 +95,11 @@ def compare(
     for source in sources:
         known = newest.get(source)
         sent = max(accepted.get(source, 0), known.highest if known else 0)
-        way = _way(here, source, sent, known, published[source], stages)
+        way = _way(here, source, sent, known, published[source], stages, (waiting or {}).get(source, 0))
         streams.append(_prove(here, source, sent, known, way, (expired or {}).get(source, 0)))
     sums = {name: sum(getattr(stream, name) for stream in streams) for name in SUMS}
-    waiting = any(hop.under_way for stream in streams for hop in stream.hops if hop.node == here)
-    holds = not sums["missing"] and not waiting
+    incomplete = any(hop.under_way for stream in streams for hop in stream.hops if hop.node == here)
+    holds = not sums["missing"] and not incomplete
     return Proof(streams=streams, holds=holds, rate_per_s=_rate_per_s(list(newest.values())), **sums)
 
 
@@ -106,6 +110,7 @@ def _way(
     row: LedgerRow | None,
     published: list[HopRow],
     stages: Collection[Stage],
+    waiting: int,
 ) -> list[HopCount]:
     """Every hop in order: first those of the source's own site, and last those of this node."""
     elsewhere = sorted(
@@ -113,12 +118,15 @@ def _way(
         key=lambda hop: (hop.node != source.site, hop.node, _STAGES.index(hop.stage)),
     )
     # Of this node's broker the ledger itself is newer than what was published of it.
-    behind = {hop.stage: hop for hop in published if hop.node == here}
-    own = [stage for stage in _STAGES[1:] if stage in behind or stage in stages]
+    # Of several stores of a stage the one that has least counts.
+    own_hops = sorted((hop for hop in published if hop.node == here), key=lambda hop: -hop.received)
+    behind = {hop.stage: hop for hop in own_hops}
+    expected = {*stages, *(_OF_MEASUREMENTS if waiting else ())}
+    own = [stage for stage in _STAGES[1:] if stage in behind or stage in expected]
     return [
         *(_count(hop.node, hop.stage, sent, hop) for hop in elsewhere),
         _count(here, Stage.BROKER, sent, row),
-        *(_count(here, stage, sent, behind.get(stage)) for stage in own),
+        *(_count(here, stage, sent, behind.get(stage), waiting) for stage in own),
     ]
 
 
@@ -147,13 +155,14 @@ def _prove(
     )
 
 
-def _count(node: str, stage: Stage, sent: int, row: LedgerRow | None) -> HopCount:
+def _count(node: str, stage: Stage, sent: int, row: LedgerRow | None, waiting: int = 0) -> HopCount:
+    absent = max(0, sent - (row.highest if row else 0))
     return HopCount(
         node=node,
         stage=stage,
         received=row.received if row else 0,
         missing=row.missing if row else 0,
-        under_way=max(0, sent - (row.highest if row else 0)),
+        under_way=waiting if stage in _OF_MEASUREMENTS else absent,
         duplicated=row.duplicates if row else 0,
         out_of_order=row.out_of_order if row else 0,
         gaps=row.gaps if row else [],

@@ -12,6 +12,7 @@ from catchment.ledger.proof import Proof, compare
 from catchment.ledger.recount import recount
 from catchment.ledger.stages import stages_of
 from catchment.ledger.view import LedgerView
+from catchment.store.counting import recount_stores, under_way
 
 LOOK_S = 0.2
 READ_S = 60.0
@@ -23,34 +24,40 @@ def prove(config: Config, party: Party, wait_s: float) -> Proof:
     Marks are taken first: whatever they claim is on a gateway's disk, so the ledger must come to have it.
     """
     with _read(config, party) as view:
-        return _wait_for_proof(config, view, view.marks(), wait_s)
+        return _wait_for_proof(config, party, view, view.marks(), wait_s)
 
 
 def prove_anew(config: Config, party: Party, wait_s: float, on_progress: Callable[[int], None]) -> Proof:
     """The same, with this node's records read again from the log instead of taken from the ledger."""
     with _read(config, party) as view:
         marks = view.marks()
-        _wait_for_proof(config, view, marks, wait_s)
+        _wait_for_proof(config, party, view, marks, wait_s)
         rows, expired = recount(config, party, view.rows(), on_progress)
-        return compare(
-            config.site, marks, rows, _counted_anew(config, view.hops()), expired, stages_of(config)
-        )
+        hops = _counted_anew(config, party, view.hops())
+        return compare(config.site, marks, rows, hops, expired, stages_of(config))
 
 
-def _counted_anew(config: Config, hops: list[HopRow]) -> list[HopRow]:
-    """The counts of all hops, of which this node's lake is asked itself."""
-    if Stage.LAKE not in stages_of(config):
-        return hops
-    from catchment.lake.counting import recount_lake
+def _counted_anew(config: Config, party: Party, hops: list[HopRow]) -> list[HopRow]:
+    """The counts of all hops, of which this node's lake and fast stores are asked themselves."""
+    asked = {Stage.LAKE} & set(stages_of(config)) | ({Stage.POSTGRES} if config.store.postgres else set())
+    others = [hop for hop in hops if hop.node != config.site or hop.stage not in asked]
+    if Stage.LAKE in asked:
+        from catchment.lake.counting import recount_lake
 
-    others = [hop for hop in hops if (hop.node, hop.stage) != (config.site, Stage.LAKE)]
-    return [*others, *recount_lake(config)]
+        others += recount_lake(config)
+    return [*others, *recount_stores(config, party)]
 
 
-def _wait_for_proof(config: Config, view: LedgerView, marks: list[Mark], wait_s: float) -> Proof:
+def _wait_for_proof(
+    config: Config, party: Party, view: LedgerView, marks: list[Mark], wait_s: float
+) -> Proof:
     deadline = time.monotonic() + wait_s
     while True:
-        proof = compare(config.site, marks, view.rows(), view.hops(), stages=stages_of(config))
+        # Asked first: what it has still to take may be in the counts by the time that these are read.
+        waiting = under_way(config, party)
+        proof = compare(
+            config.site, marks, view.rows(), view.hops(), stages=stages_of(config), waiting=waiting
+        )
         if proof.holds or time.monotonic() >= deadline:
             return proof
         time.sleep(LOOK_S)

@@ -90,7 +90,7 @@ def count(records: Iterable[Message], on_progress: Callable[[int], None]) -> dic
     counts: dict[Source, Count] = {}
     unsaid = 0
     for record in records:
-        stamp = _stamp_of(record)
+        stamp = stamp_of(record)
         if stamp:
             counts.setdefault(stamp.source, Count()).add(stamp.sequence, stamp.origin_us)
         unsaid += 1
@@ -132,7 +132,8 @@ def _row(source: Source, counted: Count) -> LedgerRow:
     )
 
 
-def _stamp_of(record: Message) -> Stamp | None:
+def stamp_of(record: Message) -> Stamp | None:
+    """The stamp of a record, if it has a valid one."""
     header = dict(record.headers() or []).get(STAMP_HEADER)
     try:
         return Stamp.decode(header) if isinstance(header, bytes) else None

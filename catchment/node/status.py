@@ -86,7 +86,7 @@ def _part_of(component: Component, inner: dict[str, Any], name: str, needed: boo
         restarts=inner.get("restarts", 0),
         uptime_s=inner.get("uptime_s", 0),
         figures=figures if answers else {},
-        needed=needed,
+        needed=inner.get("needed", needed),
     )
 
 

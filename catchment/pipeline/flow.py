@@ -15,7 +15,7 @@ from catchment.config import Config
 from catchment.errors import InvalidRecord
 from catchment.kafka.clients import REQUEST_TIMEOUT_S, client_settings, consumer
 from catchment.kafka.parties import Party
-from catchment.pipeline.query import Query
+from catchment.pipeline.query import Outlet, Query
 from catchment.records import ORIGIN_HEADER, STAMP_HEADER, Kind, Stamp
 
 READ_S = 1.0
@@ -45,6 +45,7 @@ class FlowMeter:
         self._ends: Ends = {}
         self._looked_at = 0.0
         self._delays_ms: dict[str, float | None] = {}
+        self._rows_put_out: dict[str, int] = {}
 
     def measure(self) -> dict[str, Flow]:
         """The flow of every query since the last call. While Kafka is away there is none."""
@@ -63,10 +64,22 @@ class FlowMeter:
 
     def _flow(self, query: Query, grown: Ends, seconds: float) -> Flow:
         # Declarations are no data; rows in and out are what flows.
-        taken, written = _of(grown, query.reads), _of(grown, set(query.writes) - SHARED)
+        rows_in = sum(_of(grown, query.reads).values())
+        rows_out, delay_ms = self._put_out(query.name, query.outlet) if query.outlet else self._written(query, grown)
+        self._delays_ms[query.name] = delay_ms
+        return Flow(rows_in / seconds, rows_out / seconds, delay_ms)
+
+    def _written(self, query: Query, grown: Ends) -> tuple[int, float | None]:
+        """Rows on topics, and the delay of the newest of them, or of the last before."""
+        written = _of(grown, set(query.writes) - SHARED)
         newest = self._newest_delay_ms(place for place, rows in written.items() if rows)
-        delay_ms = self._delays_ms[query.name] = newest or self._delays_ms.get(query.name)
-        return Flow(sum(taken.values()) / seconds, sum(written.values()) / seconds, delay_ms)
+        return sum(written.values()), newest or self._delays_ms.get(query.name)
+
+    def _put_out(self, name: str, outlet: Outlet) -> tuple[int, float | None]:
+        """Rows that left by an outlet, which knows its own delay."""
+        progress = outlet.progress()
+        before, self._rows_put_out[name] = self._rows_put_out.get(name, 0), progress.rows
+        return progress.rows - before, progress.delay_ms
 
     def _current_ends(self) -> Ends:
         ends = {place: OffsetSpec.latest() for place in self._places()}  # type: ignore[no-untyped-call]

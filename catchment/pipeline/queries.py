@@ -5,6 +5,7 @@ from catchment.pipeline import lake
 from catchment.pipeline.ledger import ledger
 from catchment.pipeline.measurements import DECLARATIONS, measurements
 from catchment.pipeline.query import Query
+from catchment.pipeline.store import store_queries
 from catchment.pipeline.thresholds import NAME, thresholds, told_since_checkpoint
 from catchment.records import Kind
 
@@ -35,7 +36,7 @@ REAL_TIME = (
 
 def queries(config: Config) -> tuple[Query, ...]:
     """Those that this node's configuration asks for."""
-    return (*REAL_TIME, *_lake(config))
+    return (*REAL_TIME, *_lake(config), *store_queries(config))
 
 
 def _lake(config: Config) -> tuple[Query, ...]:

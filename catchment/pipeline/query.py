@@ -1,10 +1,12 @@
 """What a query is: a pure function with declared inputs and outputs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from catchment.config import Config
 from catchment.kafka.clients import spark_options
@@ -17,12 +19,39 @@ Launch = Callable[[SparkSession, Config], StreamingQuery]
 
 
 @dataclass(frozen=True)
+class Progress:
+    """What an outlet has written since it began; `problem` says why it cannot at this moment."""
+
+    rows: int = 0
+    delay_ms: float | None = None
+    problem: str = ""
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+class Outlet(Protocol):
+    """Where the rows of a query go when it is not Kafka: it says how that goes, beside Spark."""
+
+    def writer(self, rows: DataFrame, config: Config) -> DataStreamWriter:
+        """What writes the rows; checkpoint, name and trigger are added to it."""
+
+    def tend(self) -> None:
+        """Called every other second or so while the query runs."""
+
+    def progress(self) -> Progress:
+        """How it goes."""
+
+    def close(self) -> None:
+        """Called when the query has ended for good."""
+
+
+@dataclass(frozen=True)
 class Query:
     """A continuous query: `build` turns Kafka's columns into rows of topic, key, value and headers.
 
     One that does not run in real-time mode, or not to Kafka, is started by a `launch` of its own.
     `declarations` and `declarations_by_key` are compacted topics whose entries come among the rows, for all
-    shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control.
+    shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control. With
+    an `outlet` the rows are whatever that takes.
     """
 
     name: str
@@ -32,6 +61,7 @@ class Query:
     launch: Launch | None = None
     declarations: tuple[Kind, ...] = ()
     declarations_by_key: tuple[Kind, ...] = ()
+    outlet: Outlet | None = None
 
     @property
     def inputs(self) -> tuple[Kind, ...]:
@@ -60,13 +90,10 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .option("failOnDataLoss", "false")
         .load()
     )
+    rows = query.build(records, config, declared)
+    writer = query.outlet.writer(rows, config) if query.outlet else _to_kafka(rows, options)
     started: StreamingQuery = (
-        query.build(records, config, declared)
-        .writeStream.format("kafka")
-        .options(**options)
-        .option("kafka.compression.type", "lz4")
-        .option("kafka.linger.ms", "1")
-        .option("checkpointLocation", str(config.paths.checkpoints / query.name))
+        writer.option("checkpointLocation", str(config.paths.checkpoints / query.name))
         .outputMode("update")
         .queryName(query.name)
         # PySpark's own annotations leave this trigger out.
@@ -74,3 +101,12 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .start()
     )
     return started
+
+
+def _to_kafka(rows: DataFrame, options: dict[str, str]) -> DataStreamWriter:
+    return (
+        rows.writeStream.format("kafka")
+        .options(**options)
+        .option("kafka.compression.type", "lz4")
+        .option("kafka.linger.ms", "1")
+    )

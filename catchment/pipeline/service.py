@@ -18,7 +18,7 @@ from catchment.kafka.topics import planned
 from catchment.pipeline import session
 from catchment.pipeline.flow import Flow, FlowMeter
 from catchment.pipeline.queries import queries
-from catchment.pipeline.query import Query, start
+from catchment.pipeline.query import Progress, Query, start
 from catchment.pipeline.runner import QueryRunner
 
 log = logging.getLogger(__name__)
@@ -54,6 +54,7 @@ class Pipeline:
         self._config = config
         self._queries = queries(config)
         self._flows: dict[str, Flow] = {}
+        self._progress: dict[str, Progress] = {}
         self._runners: list[QueryRunner] = []
 
     def run(self, stopping: threading.Event) -> None:
@@ -61,10 +62,14 @@ class Pipeline:
         self._wait_for_topics(stopping)
         self._runners = [self._runner(query, spark) for query in self._queries]
         meter = FlowMeter(self._config, self._queries)
+        outlets = {query.name: query.outlet for query in self._queries if query.outlet}
         measure_at = 0.0
         while not stopping.wait(self._pause_s()):
             for runner in self._runners:
                 runner.tend()
+            for name, outlet in outlets.items():
+                outlet.tend()
+                self._progress[name] = outlet.progress()
             if time.monotonic() >= measure_at:
                 self._flows = meter.measure()
                 measure_at = time.monotonic() + MEASURE_S
@@ -72,6 +77,8 @@ class Pipeline:
         spark.sparkContext.setLogLevel("OFF")
         for runner in self._runners:
             runner.stop()
+        for outlet in outlets.values():
+            outlet.close()
         spark.stop()
 
     def report(self) -> Report:
@@ -128,10 +135,16 @@ class Pipeline:
         ROWS_OUT.labels(runner.name).set(flow.rows_out_per_s)
         DELAY.labels(runner.name).set((flow.delay_ms or 0) / 1000)
         RESTARTS.labels(runner.name).set(runner.restarts)
+        progress = self._progress.get(runner.name, Progress())
+        held_up = runner.state is State.RUNNING and bool(progress.problem)
         return {
             "name": runner.name,
-            "state": runner.state.value,
-            "detail": _describe(runner, self._mode(runner.name), flow),
+            "state": (State.DEGRADED if held_up else runner.state).value,
+            "detail": f"waits and tries again: {progress.problem}"
+            if held_up
+            else _describe(runner, self._mode(runner.name), flow),
+            # What others run, and may stop, is no fault of the node.
+            "needed": not held_up,
             "uptime_s": runner.uptime_s,
             "mode": self._mode(runner.name),
             "restarts": runner.restarts,
@@ -139,6 +152,7 @@ class Pipeline:
             "rows_out_per_s": round(flow.rows_out_per_s, 1),
             "delay_ms": flow.delay_ms,
             "last_error": runner.last_error,
+            **progress.figures,
         }
 
     def _mode(self, name: str) -> str:

@@ -44,6 +44,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/deadletters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dead letters, the newest first
+         * @description Needs the scope `deadletter:read`.
+         */
+        get: operations["list_deadletters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deadletters/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One dead letter with its bytes
+         * @description Needs the scope `deadletter:read`.
+         */
+        get: operations["get_deadletter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deadletters/{identifier}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send its record to where it came from, as it was
+         * @description One that was sent again before is refused, unless `again` is true. Needs the scope `deadletter:replay`.
+         */
+        post: operations["replay_deadletter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/devices": {
         parameters: {
             query?: never;
@@ -1012,6 +1072,16 @@ export interface components {
          */
         "Format-Output": "json" | "avro";
         /**
+         * Header
+         * @description A header of the record, as Base64.
+         */
+        Header: {
+            /** Name */
+            name: string;
+            /** Value Base64 */
+            value_base64: string;
+        };
+        /**
          * HopCount
          * @description One source at one place on its way.
          */
@@ -1155,6 +1225,57 @@ export interface components {
             stream: string;
             /** Version */
             version: number;
+        };
+        /**
+         * Letter
+         * @description A dead letter without its bytes.
+         */
+        Letter: {
+            /**
+             * At Ms
+             * @description When it was written, in ms since 1970.
+             */
+            at_ms: number;
+            /**
+             * Id
+             * @description Partition and offset on this node.
+             */
+            id: string;
+            /** Key */
+            key: string | null;
+            /** Number */
+            number: number | null;
+            /** Reason */
+            reason: string;
+            /** @description That and when it was sent again. */
+            replay?: components["schemas"]["Replay"] | null;
+            /**
+             * Site
+             * @description From the record's stamp, as stream and number are.
+             */
+            site: string | null;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Stream */
+            stream: string | null;
+            /**
+             * Topic
+             * @description Where the record came from; null if it never was on a topic.
+             */
+            topic: string | null;
+        };
+        /**
+         * LetterPage
+         * @description Some dead letters, the newest first, and where the next ones begin.
+         */
+        LetterPage: {
+            /** Items */
+            items: components["schemas"]["Letter"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one. A page may be empty before that.
+             */
+            next: string | null;
         };
         /**
          * Mapping
@@ -1335,6 +1456,12 @@ export interface components {
             type: string;
         };
         /**
+         * Progress
+         * @description How far sending again has come; `sending` stays only when the service ended in between.
+         * @enum {string}
+         */
+        Progress: "sending" | "sent";
+        /**
          * Proof
          * @description All sources, their sums, and whether everything that was sent has been received.
          */
@@ -1391,6 +1518,36 @@ export interface components {
              * @description Whether this service has read the ledger and can answer from it.
              */
             ready: boolean;
+        };
+        /**
+         * Replay
+         * @description That a dead letter was sent again: an entry of its topic, keyed by the letter's digest.
+         */
+        Replay: {
+            /** At Ms */
+            at_ms: number;
+            /**
+             * By
+             * @description The name of the token with which it was asked for.
+             */
+            by: string;
+            /** Digest */
+            digest: string;
+            progress: components["schemas"]["Progress"];
+            /** Topic */
+            topic: string;
+        };
+        /**
+         * ReplayRequest
+         * @description How to send it again.
+         */
+        ReplayRequest: {
+            /**
+             * Again
+             * @description Also if it was sent again before.
+             * @default false
+             */
+            again: boolean;
         };
         /**
          * Role
@@ -2154,6 +2311,53 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
         };
         /**
+         * WholeLetter
+         * @description A dead letter with its bytes.
+         */
+        WholeLetter: {
+            /**
+             * At Ms
+             * @description When it was written, in ms since 1970.
+             */
+            at_ms: number;
+            /** Headers */
+            headers: components["schemas"]["Header"][];
+            /**
+             * Id
+             * @description Partition and offset on this node.
+             */
+            id: string;
+            /** Key */
+            key: string | null;
+            /** Number */
+            number: number | null;
+            /** Reason */
+            reason: string;
+            /** @description That and when it was sent again. */
+            replay?: components["schemas"]["Replay"] | null;
+            /**
+             * Site
+             * @description From the record's stamp, as stream and number are.
+             */
+            site: string | null;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Stream */
+            stream: string | null;
+            /**
+             * Text
+             * @description The same as text, if it is UTF-8.
+             */
+            text: string | null;
+            /**
+             * Topic
+             * @description Where the record came from; null if it never was on a topic.
+             */
+            topic: string | null;
+            /** Value Base64 */
+            value_base64: string;
+        };
+        /**
          * Format
          * @description What rows can be written as.
          * @enum {string}
@@ -2286,6 +2490,222 @@ export interface operations {
             };
             /** @description Unprocessable Entity */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_deadletters: {
+        parameters: {
+            query?: {
+                /** @description What the reason contains. */
+                reason?: string | null;
+                /** @description Where it came from. */
+                topic?: string | null;
+                /** @description Written at this time or later. */
+                since_ms?: number | null;
+                /** @description Written before this time. */
+                until_ms?: number | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LetterPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_deadletter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WholeLetter"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replay_deadletter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReplayRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Letter"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,1 @@
+"""Dead letters: what could not be taken further, why, and how it is sent again."""

@@ -1,0 +1,4 @@
+package catchment.store;
+
+/** A partition of a topic. */
+public record Position(String topic, int partition) {}
