@@ -65,7 +65,9 @@ class FlowMeter:
     def _flow(self, query: Query, grown: Ends, seconds: float) -> Flow:
         # Declarations are no data; rows in and out are what flows.
         rows_in = sum(_of(grown, query.reads).values())
-        rows_out, delay_ms = self._put_out(query.name, query.outlet) if query.outlet else self._written(query, grown)
+        rows_out, delay_ms = (
+            self._put_out(query.name, query.outlet) if query.outlet else self._written(query, grown)
+        )
         self._delays_ms[query.name] = delay_ms
         return Flow(rows_in / seconds, rows_out / seconds, delay_ms)
 

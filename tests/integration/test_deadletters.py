@@ -19,8 +19,8 @@ from catchment.kafka.clients import producer, read_all
 from catchment.kafka.parties import Party
 from catchment.records import REASON_HEADER, STAMP_HEADER, TOPIC_HEADER, Kind
 from catchment.security.tokens import Scope
-from tests.measuring import stamp
 from tests.serving import EVERYTHING, ServedNode, serve
+from tests.storing import stamp
 
 PATH = "/api/v1/deadletters"
 RECORDS = Kind.RECORDS.topic

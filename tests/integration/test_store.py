@@ -19,8 +19,8 @@ from catchment.pipeline.query import start
 from catchment.pipeline.store import STORES, WRITER, java_settings, store_queries
 from catchment.records import REASON_HEADER, TOPIC_HEADER, Kind
 from tests.conftest import MakeConfig, free_ports
-from tests.storing import Measure, stamp, stamped
 from tests.postgres import Postgres, running_postgres
+from tests.storing import Measure, stamp, stamped
 
 WAIT_S = 60.0
 MEASUREMENTS = Kind.MEASUREMENTS.topic
