@@ -216,10 +216,11 @@ class SiteRelay:
     def _carry(self, messages: list[Message], source: Source, target: Target) -> None:
         records = [message for message in messages if message.error() is None]
         if records:
-            last = {Place(record.topic(), record.partition()): record for record in records}  # type: ignore[arg-type]
+            # Plain pairs: this is done for every record, the rest for every partition.
+            last = {(record.topic(), record.partition()): record for record in records}
             positions = {
                 place: self._position(place, (record.offset() or 0) + 1, record.leader_epoch())
-                for place, record in last.items()
+                for place, record in ((Place(*pair), record) for pair, record in last.items())  # type: ignore[arg-type]
             }
             confirm = source.confirm({place.topic: self._extents[place].topic_id for place in positions})
             target.write(records, positions.values(), confirm)
@@ -227,7 +228,7 @@ class SiteRelay:
             self._relayed_records += len(records)
             newest_ms = max(record.timestamp()[1] for record in last.values())
             self._delay_ms = round(max(0.0, time.time() * 1000 - newest_ms), 1)
-        for message in messages:
+        for message in messages if len(records) < len(messages) else ():
             error = message.error()
             if error:
                 self._heed(message, error)

@@ -118,8 +118,8 @@ def test_it_goes_back_as_it_was_and_not_a_second_time(cluster: Config, session: 
 
 
 def test_the_same_letter_written_twice_counts_as_one(cluster: Config, session: Session) -> None:
-    stamped: dict[str, Any] = {"stream": "twice", "number": 1, "origin_us": 1}
-    first, second = (bury(cluster, "twice", b"payload", "local/twice", **stamped) for _ in range(2))
+    stamped: dict[str, Any] = {"stream": "sent-again", "number": 1, "origin_us": 1}
+    first, second = (bury(cluster, "sent-again", b"payload", "local/twice", **stamped) for _ in range(2))
     session.post(f"{PATH}/{first}/replay")
     with pytest.raises(Conflict):
         session.post(f"{PATH}/{second}/replay")

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaException, Message
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import NewTopic
 
 from catchment.bench.site import free_ports
 from catchment.config import Config
 from catchment.config.forwarding import Compression, Hashing, Routing
+from catchment.consume.source import stamp_of
 from catchment.gateway.forwarder import Forwarder
 from catchment.gateway.intake import Intake
 from catchment.gateway.routing import HASHES
@@ -24,7 +25,7 @@ from catchment.kafka.clients import admin, producer, read_all
 from catchment.kafka.identities import bootstrap_servers, identity_of
 from catchment.kafka.parties import Party
 from catchment.node.process import Child
-from catchment.records import STAMP_HEADER, Kind, Stamp
+from catchment.records import Kind
 from tests.conftest import MakeConfig, RunBroker
 from tests.second_broker import second_broker
 
@@ -90,15 +91,9 @@ def records_of(config: Config, gateway: str) -> dict[str, list[tuple[int, int]]]
     found: dict[str, list[tuple[int, int]]] = {}
     for message in read_all(config, Party.OPERATOR, Kind.RECORDS.topic):
         stamp = stamp_of(message)
-        if stamp.source.gateway == gateway:
+        if stamp and stamp.source.gateway == gateway:
             found.setdefault(stamp.source.stream, []).append((message.partition() or 0, stamp.sequence))
     return found
-
-
-def stamp_of(message: Message) -> Stamp:
-    header = dict(message.headers() or [])[STAMP_HEADER]
-    assert isinstance(header, bytes)
-    return Stamp.decode(header)
 
 
 @pytest.mark.parametrize("hashing", list(Hashing))

@@ -12,9 +12,10 @@ import orjson
 import pytest
 
 from catchment.config import Config
+from catchment.consume.source import stamp_of
 from catchment.kafka.clients import read_all
 from catchment.kafka.parties import Party
-from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Stamp
+from catchment.records import REASON_HEADER, Kind
 from catchment.security.authority import Authority, Identity
 from catchment.security.providers import Providers
 from catchment.simulate.lines import client_context
@@ -63,18 +64,12 @@ def confirmed(config: Config, count: int, stream: str) -> list[bytes]:
         found = [
             (stamp.sequence, message.value() or b"")
             for message in read_all(config, Party.OPERATOR, Kind.RECORDS.topic)
-            if (stamp := stamp_of(dict(message.headers() or []))).source.stream == stream
+            if (stamp := stamp_of(message)) and stamp.source.stream == stream
         ]
         if len(found) >= count or time.monotonic() > deadline:
             assert [sequence for sequence, _ in found] == list(range(1, count + 1))
             return [value for _, value in found]
         time.sleep(0.2)
-
-
-def stamp_of(headers: dict[str, str | bytes | None]) -> Stamp:
-    header = headers[STAMP_HEADER]
-    assert isinstance(header, bytes)
-    return Stamp.decode(header)
 
 
 def dead_letters(config: Config, stream: str) -> list[tuple[bytes | None, bytes]]:

@@ -4,8 +4,8 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -17,14 +17,15 @@ from tests.running_node import RunningNode
 
 RATE = 2500
 COUNT = 10_000
-KILL_AFTER_S = 2.0
-PARTS = ["broker", "gateway", "pipeline", "api"]
+PARTS = ["broker", "gateway", "pipeline", "notify", "api"]
 
 pytestmark = pytest.mark.timeout(300)
 
 
 def send_lines(node: RunningNode) -> "subprocess.Popen[bytes]":
-    return node.spawn(
+    """A sender whose lines have begun to come to Kafka."""
+    confirmed = gateway_figures(node)["confirmed"]
+    sender = node.spawn(
         "simulate",
         "lines",
         "--rate",
@@ -35,6 +36,12 @@ def send_lines(node: RunningNode) -> "subprocess.Popen[bytes]":
         "2",
         stderr=subprocess.DEVNULL,
     )
+    node.wait_until(lambda: gateway_figures(node)["confirmed"] > confirmed)
+    return sender
+
+
+def gateway_figures(node: RunningNode) -> dict[str, Any]:
+    return ask(node.config.paths.socket("gateway")).figures
 
 
 def kill_parts(node: RunningNode, names: list[str]) -> None:
@@ -79,7 +86,7 @@ def count_before(node: RunningNode) -> int:
 def check_counts(node: RunningNode) -> int:
     """The ledger agrees with Kafka, source by source; gives the number of records in all."""
     node.wait_until_ready()
-    node.wait_until(lambda: ask(node.config.paths.socket("gateway")).figures["behind_bytes"] == 0)
+    node.wait_until(lambda: gateway_figures(node)["behind_bytes"] == 0)
     in_kafka = records_in_kafka(node)
     assert proven(node) == in_kafka
     return in_kafka.total()
@@ -89,7 +96,6 @@ def check_counts(node: RunningNode) -> int:
 def test_after_the_death_of_parts_the_counts_are_exact(whole_node: RunningNode, names: list[str]) -> None:
     before = count_before(whole_node)
     sender = send_lines(whole_node)
-    time.sleep(KILL_AFTER_S)
     kill_parts(whole_node, names)
     assert sender.wait(120) == 0
     assert check_counts(whole_node) - before == COUNT
@@ -98,7 +104,6 @@ def test_after_the_death_of_parts_the_counts_are_exact(whole_node: RunningNode, 
 def test_after_the_death_of_the_supervisor_the_counts_are_exact(whole_node: RunningNode) -> None:
     before = count_before(whole_node)
     sender = send_lines(whole_node)
-    time.sleep(KILL_AFTER_S)
     whole_node.stop_by(signal.SIGKILL)
     whole_node.start()
     assert sender.wait(120) == 0
