@@ -1,7 +1,8 @@
 """A member of a consumer group: partitions are spread over the members, and each stays in order.
 
 Records in a take that belong to partitions which went to somebody else meanwhile are dropped: they come
-again over there. Dropped is also what this member has handed on before. What fails, and what happens then:
+again over there, or here if the partitions came back at once. Dropped is also what this member has handed
+on before. What fails, and what happens then:
 - The handler is too slow: librdkafka leaves the group after `ack_timeout_s`, the partitions go to others,
   and what this member acknowledges afterwards is refused.
 - Kafka is away: librdkafka waits for it; acknowledgements are kept and repeated.
@@ -56,7 +57,10 @@ class Member:
             polled += self._consumer.consume(max(1, self._settings.prefetch_records - len(polled)), 0)
         self._early = []
         self._check_membership()
-        records = self._ours([each for each in polled if each.error() is None or is_record(each)])
+        polled = [each for each in polled if each.error() is None or is_record(each)]
+        records = self._ours(polled)
+        if len(records) < len(polled):
+            self._go_back_for([each for each in polled if _place(each) in self._gone])
         new = self._handed_on.new(records)
         if not new:
             self._note_done(records)
@@ -129,6 +133,17 @@ class Member:
 
     def _ours(self, batch: Batch) -> Batch:
         return [message for message in batch if _place(message) not in self._gone] if self._gone else batch
+
+    def _go_back_for(self, dropped: Batch) -> None:
+        """What was dropped from partitions that went and came back at once is read again."""
+        ours = {(each.topic, each.partition) for each in self._consumer.assignment()}
+        for topic, partition in ours & {_place(each) for each in dropped}:
+            lowest = min(each.offset() or 0 for each in dropped if _place(each) == (topic, partition))
+            try:
+                self._consumer.seek(TopicPartition(topic, partition, lowest))
+            except KafkaException:
+                # Not read since it came back: it begins at the last acknowledgement, before all of that.
+                continue
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if self._settings.start is Start.LATEST:
