@@ -55,6 +55,14 @@ class Kind(StrEnum):
     DELIVERIES = "deliveries"
     NOTIFIED = "notified"
     REPLAYS = "deadletter-replays"
+    TWIN_TYPES = "twin-types"
+    TWIN_FEEDS = "twin-feeds"
+    TWIN_MESSAGES = "twin-messages"
+    TWIN_CHANGES = "twin-changes"
+    TWINS = "twins"
+    TWIN_HISTORY = "twin-history"
+    TWIN_OUTCOMES = "twin-outcomes"
+    TWIN_VIEWS = "twin-views"
 
     @property
     def topic(self) -> str:

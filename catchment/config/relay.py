@@ -24,6 +24,9 @@ RELAYED_KINDS = (
     Kind.MEASUREMENTS,
     Kind.EVENTS,
     Kind.ALERTS,
+    Kind.TWIN_TYPES,
+    Kind.TWINS,
+    Kind.TWIN_HISTORY,
 )
 
 

@@ -26,7 +26,16 @@ from catchment.security.consumers import PARTY_PREFIX, Consumers, Grant
 
 SUPER_USERS = (Party.ADMIN, Party.BROKER)
 # What people declare: registered, mapped and ruled through the API, its only writer.
-DECLARED = (Kind.DEVICES, Kind.SENSORS, Kind.SENSOR_TYPES, Kind.SCHEMAS, Kind.MAPPINGS, Kind.RULES)
+DECLARED = (
+    Kind.DEVICES,
+    Kind.SENSORS,
+    Kind.SENSOR_TYPES,
+    Kind.SCHEMAS,
+    Kind.MAPPINGS,
+    Kind.RULES,
+    Kind.TWIN_TYPES,
+    Kind.TWIN_FEEDS,
+)
 # How far a part is: nobody's business but its own.
 POSITIONS = (Kind.RELAYED, Kind.NOTIFIED)
 WRITES: dict[Party, tuple[Kind, ...]] = {
@@ -38,11 +47,15 @@ WRITES: dict[Party, tuple[Kind, ...]] = {
         Kind.SEEN_SENSORS,
         Kind.EVENTS,
         Kind.HOPS,
+        Kind.TWIN_CHANGES,
+        Kind.TWINS,
+        Kind.TWIN_HISTORY,
+        Kind.TWIN_OUTCOMES,
     ),
     # It keeps the ledger in memory anyway, and says about once a second what stands in it.
-    Party.API: (Kind.HOPS, Kind.REPLAYS, *DECLARED),
+    Party.API: (Kind.HOPS, Kind.REPLAYS, Kind.TWIN_MESSAGES, Kind.TWIN_VIEWS, *DECLARED),
     # The API as well, and only when it sends a dead letter again: back to where it came from.
-    Party.REPLAYER: (Kind.RECORDS, Kind.MEASUREMENTS, Kind.EVENTS),
+    Party.REPLAYER: (Kind.RECORDS, Kind.MEASUREMENTS, Kind.EVENTS, Kind.TWIN_MESSAGES, Kind.TWIN_CHANGES),
     Party.RELAY: (*RELAYED_KINDS, Kind.RELAYED),
     Party.NOTIFIER: (Kind.ALERTS, Kind.DELIVERIES, Kind.NOTIFIED, Kind.DEADLETTER),
 }

@@ -96,6 +96,16 @@ TOPICS: dict[Kind, TopicSpec] = {
     Kind.NOTIFIED: TopicSpec(partitions=1, compacted=True),
     # Which dead letters were sent again.
     Kind.REPLAYS: TopicSpec(partitions=1, compacted=True),
+    Kind.TWIN_TYPES: TopicSpec(partitions=1, compacted=True),
+    Kind.TWIN_FEEDS: TopicSpec(partitions=1, compacted=True),
+    Kind.TWIN_MESSAGES: TopicSpec(partitions=4, retention_hours=7 * 24),
+    # By object: what happens to one is applied in one order, also when it is read again after a crash.
+    Kind.TWIN_CHANGES: TopicSpec(partitions=4, retention_hours=7 * 24),
+    Kind.TWINS: TopicSpec(partitions=4, compacted=True),
+    Kind.TWIN_HISTORY: TopicSpec(partitions=4, retention_hours=30 * 24),
+    Kind.TWIN_OUTCOMES: TopicSpec(partitions=1, retention_hours=7 * 24),
+    # Which instance of the view has which partitions.
+    Kind.TWIN_VIEWS: TopicSpec(partitions=1, compacted=True),
 }
 
 

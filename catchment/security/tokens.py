@@ -30,6 +30,8 @@ class Scope(StrEnum):
     DATA_READ = "data:read"
     DEADLETTER_READ = "deadletter:read"
     DEADLETTER_REPLAY = "deadletter:replay"
+    TWINS_READ = "twins:read"
+    TWINS_WRITE = "twins:write"
 
 
 class Token(BaseModel, frozen=True):

@@ -1737,7 +1737,7 @@ export interface components {
          * @description What a token allows.
          * @enum {string}
          */
-        Scope: "status:read" | "ledger:read" | "metrics:read" | "registry:read" | "registry:write" | "rules:read" | "rules:write" | "alerts:read" | "data:read" | "deadletter:read" | "deadletter:replay";
+        Scope: "status:read" | "ledger:read" | "metrics:read" | "registry:read" | "registry:write" | "rules:read" | "rules:write" | "alerts:read" | "data:read" | "deadletter:read" | "deadletter:replay" | "twins:read" | "twins:write";
         /**
          * SeenSensor
          * @description A sensor that sent a measurement, whether or not somebody registered it.

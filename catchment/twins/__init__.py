@@ -1,0 +1,1 @@
+"""Digital twins: the current state of every object."""
