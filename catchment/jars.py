@@ -1,7 +1,7 @@
 """Java and the jars: Kafka and Spark's connector, resolved by PySpark's own Ivy, and our operators, compiled.
 
-`python -m catchment.jars` makes all of it below `build/jars`, and does nothing when all is there. What benchmarks
-compare with (`bench/peers`) is fetched and compiled by the first benchmark that needs it, or with `--peers`.
+`python -m catchment.jars` makes all of it below `build/jars`, and does nothing when all is there. What
+benchmarks compare with (`bench/peers`) is fetched and compiled by the first that needs it, or with `--peers`.
 `jvm/jars.sha256` locks what `jvm/ivy.xml` resolves to: a jar with another checksum is refused.
 """
 
