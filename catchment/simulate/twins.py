@@ -94,11 +94,15 @@ def simulated_type() -> TwinTypeSpec:
     )
 
 
+def simulated_feed() -> TwinFeedSpec:
+    """That messages of simulated devices are about twins."""
+    return TwinFeedSpec(source=FromStreams(streams=f"{STREAM_PREFIX}*"))
+
+
 def declare(session: Session) -> None:
-    """Declares the type of the objects, and that messages of simulated devices are about twins."""
-    feed = TwinFeedSpec(source=FromStreams(streams=f"{STREAM_PREFIX}*"))
+    """Declares both at a node."""
     session.put(f"/api/v1/twin-types/{TYPE}", simulated_type().model_dump(mode="json", exclude_none=True))
-    session.put(f"/api/v1/twin-feeds/{FEED}", feed.model_dump(mode="json", exclude_none=True))
+    session.put(f"/api/v1/twin-feeds/{FEED}", simulated_feed().model_dump(mode="json", exclude_none=True))
 
 
 async def send(

@@ -1,5 +1,6 @@
 package twins;
 
+import java.util.Map;
 import java.util.Properties;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -59,7 +60,7 @@ public final class KafkaStreamsPeer {
                         Serdes.String(),
                         twins)
                 .withCachingDisabled()
-                .withLoggingEnabled(settings.changelog);
+                .withLoggingEnabled(Map.of());
     }
 
     private static Properties properties(Settings settings) {
@@ -71,6 +72,8 @@ public final class KafkaStreamsPeer {
         properties.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
         properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.AT_LEAST_ONCE);
         properties.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
+        // Back at once after a crash, and not when the group has given up waiting for the one that died.
+        properties.put(StreamsConfig.consumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), settings.application);
         properties.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 1);
         properties.put(StreamsConfig.producerPrefix(ProducerConfig.COMPRESSION_TYPE_CONFIG), "lz4");
         return properties;

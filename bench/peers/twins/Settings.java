@@ -16,8 +16,6 @@ final class Settings {
     /** For Kafka Streams: rocksdb or memory, and where it keeps its state. */
     public String store;
     public String stateDir;
-    /** Settings of the topic that state is written to. */
-    public Map<String, String> changelog;
     /** For PostgreSQL. */
     public String database;
     public String databaseUser;
