@@ -7,6 +7,8 @@ from catchment.pipeline.measurements import DECLARATIONS, measurements
 from catchment.pipeline.query import Query
 from catchment.pipeline.store import store_queries
 from catchment.pipeline.thresholds import NAME, thresholds, told_since_checkpoint
+from catchment.pipeline.twin_split import twin_split
+from catchment.pipeline.twins import applied
 from catchment.records import Kind
 
 REAL_TIME = (
@@ -33,10 +35,29 @@ REAL_TIME = (
     ),
 )
 
+TWINS = (
+    Query(
+        name="twin-split",
+        reads=(Kind.TWIN_MESSAGES, Kind.RECORDS, Kind.MEASUREMENTS),
+        declarations=(Kind.TWIN_FEEDS, Kind.SCHEMAS),
+        declarations_by_key=(Kind.SENSORS,),
+        writes=(Kind.TWIN_CHANGES, Kind.TWIN_OUTCOMES, Kind.DEADLETTER),
+        build=lambda rows, config, declared: twin_split(rows, config.site, declared),
+    ),
+    Query(
+        name="twins",
+        reads=(Kind.TWIN_CHANGES,),
+        declarations=(Kind.TWIN_TYPES,),
+        writes=(Kind.TWINS, Kind.TWIN_HISTORY, Kind.TWIN_OUTCOMES, Kind.DEADLETTER),
+        build=lambda rows, config, declared: applied(rows, config.site, declared),
+    ),
+)
+
 
 def queries(config: Config) -> tuple[Query, ...]:
     """Those that this node's configuration asks for."""
-    return (*REAL_TIME, *_lake(config), *store_queries(config))
+    twins = TWINS if config.twins.enabled else ()
+    return (*REAL_TIME, *twins, *_lake(config), *store_queries(config))
 
 
 def _lake(config: Config) -> tuple[Query, ...]:

@@ -6,6 +6,8 @@ import java.util.regex.Pattern;
 public final class Names {
     public static final String REASON_HEADER = "catchment-reason";
     public static final String TOPIC_HEADER = "catchment-topic";
+    public static final String ORIGIN_HEADER = "catchment-origin-us";
+    public static final String VERSION_HEADER = "catchment-version";
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
 
