@@ -25,25 +25,44 @@ GATEWAY, EPOCH = "gateway", 1
 VALUE_HERE, TRANSACTION_HERE, TIME_HERE = 0.125, "transaction-here", 1_234_567
 
 
-class Changes:
-    """Changes of all objects of a fleet in turn, written to `twin-changes`.
+class Script:
+    """Changes of all objects of a fleet in turn, the same ones for the same seed.
 
     The transaction of each is its time of origin in µs: whoever sees a result knows how long it took.
     """
 
-    def __init__(self, site: Config, fleet: Fleet) -> None:
-        self._site = site
-        self._objects = list(_objects(site.site, fleet))
+    def __init__(self, site: str, fleet: Fleet) -> None:
+        self._objects = list(_objects(site, fleet))
         chance = random.Random(fleet.seed)  # noqa: S311 - values, not secrets
         self._values = [b"%.3f" % chance.uniform(0, HIGHEST) for _ in range(VALUES)]
+
+    def record(self, number: int, origin_us: int) -> tuple[bytes, bytes, bytes]:
+        """Key, stamp and value of a change; the first is number 0."""
+        turn, place = divmod(number, len(self._objects))
+        key, identity, parts = self._objects[place]
+        stamp = encode_stamp(identity, turn + 1, origin_us)
+        given = (b"%d" % origin_us, b"%d" % (origin_us // 1000), self._values[number % VALUES], b"")
+        return key, stamp, b"".join(part for pair in zip(parts, given, strict=True) for part in pair)
+
+    def counts(self, changes: int) -> dict[str, int]:
+        """How often each object is changed by the first so many changes, by its key."""
+        turns, rest = divmod(changes, len(self._objects))
+        return {key.decode(): turns + (place < rest) for place, (key, *_) in enumerate(self._objects)}
+
+
+class Changes:
+    """Writes them to `twin-changes`, as fast as it goes or at an even pace."""
+
+    def __init__(self, site: Config, fleet: Fleet) -> None:
+        self._site = site
+        self._script = Script(site.site, fleet)
         self._writer = _writer(site)
         self.sent = 0
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often each object was changed, by its key."""
-        whole, rest = divmod(self.sent, len(self._objects))
-        return {key.decode(): whole + (place < rest) for place, (key, *_) in enumerate(self._objects)}
+        """How often each object was changed so far, by its key."""
+        return self._script.counts(self.sent)
 
     def restart(self) -> None:
         """Empties the topic, and begins with the first change again."""
@@ -51,12 +70,12 @@ class Changes:
         self.sent = 0
 
     def fill(self, count: int) -> None:
-        """Writes changes as fast as it goes."""
+        """Writes so many at once."""
         self._send(count)
         _flush(self._writer)
 
     def pace(self, rate_per_s: int, seconds: float) -> None:
-        """Writes changes at an even pace."""
+        """Writes so many a second for a while."""
         began_s, before, total = time.perf_counter(), self.sent, round(rate_per_s * seconds)
         while (done := self.sent - before) < total:
             due = min(total, int((time.perf_counter() - began_s) * rate_per_s)) - done
@@ -67,17 +86,14 @@ class Changes:
 
     def _send(self, count: int) -> None:
         for number in range(self.sent, self.sent + count):
-            key, stamp, value = self.record(number, time.time_ns() // 1000)
-            self._writer.produce(Kind.TWIN_CHANGES.topic, value, key, headers=[(STAMP_HEADER, stamp)])
+            key, stamp, value = self._script.record(number, time.time_ns() // 1000)
+            while True:
+                try:
+                    self._writer.produce(Kind.TWIN_CHANGES.topic, value, key, headers=[(STAMP_HEADER, stamp)])
+                    break
+                except BufferError:
+                    self._writer.poll(0.01)
         self.sent += count
-
-    def record(self, number: int, origin_us: int) -> tuple[bytes, bytes, bytes]:
-        """Key, stamp and value of a change."""
-        turn, place = divmod(number, len(self._objects))
-        key, identity, parts = self._objects[place]
-        stamp = encode_stamp(identity, turn + 1, origin_us)
-        given = (b"%d" % origin_us, b"%d" % (origin_us // 1000), self._values[number % VALUES], b"")
-        return key, stamp, b"".join(part for pair in zip(parts, given, strict=True) for part in pair)
 
 
 def _objects(site: str, fleet: Fleet) -> Iterator[tuple[bytes, bytes, list[bytes]]]:

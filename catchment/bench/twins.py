@@ -11,6 +11,7 @@ from catchment.bench.result import Result
 from catchment.bench.site import broker
 from catchment.bench.topics import Output, time_by_broker
 from catchment.bench.twin_load import Changes, fill_records
+from catchment.bench.twin_plots import plots
 from catchment.bench.twin_postgres import PostgresTrial
 from catchment.bench.twin_subjects import KAFKA_STREAMS, SPLIT, check, kafka_streams, ours, query
 from catchment.bench.twin_trial import START_S, Trial, rate_per_s
@@ -92,7 +93,8 @@ def twins(config: Config, course: Course) -> Result:
         _run_postgres(site, course, changes, result)
         if course.split_messages:
             _split(site, course, result)
-    _compare(course, result)
+    compare(course, result)
+    result.plots = plots(result.figures)
     return result
 
 
@@ -133,7 +135,7 @@ def _split(site: Config, course: Course, result: Result) -> None:
     result.add("rate_split", rate_per_s([row.written_ms for row in output.rows()]), "objects/s")
 
 
-def _compare(course: Course, result: Result) -> None:
+def compare(course: Course, result: Result) -> None:
     """With the store in which ours does worse."""
 
     def ratio(ours: str, peers: str) -> float:
