@@ -22,18 +22,11 @@ def test_a_small_run_says_what_a_large_one_does(make_config: MakeConfig) -> None
     config = make_config()
     result = twins(config, TINY)
     assert all(figure["value"] > 0 for figure in result.figures.values())
+    appliers = ("rocksdb", "kafka_streams_rocksdb")
+    timed = (*(f"{name}_10000" for name in appliers), "postgres_100")
     assert set(result.figures) == {
-        *(
-            f"{kind}_{name}"
-            for kind in ("rate", "cpu")
-            for name in ("rocksdb", "kafka_streams_rocksdb", "postgres")
-        ),
-        *(
-            f"delay_{name}_10000_{at}"
-            for name in ("rocksdb", "kafka_streams_rocksdb")
-            for at in ("p50", "p99")
-        ),
-        *(f"delay_postgres_100_{at}" for at in ("p50", "p99")),
+        *(f"{kind}_{name}" for kind in ("rate", "cpu") for name in (*appliers, "postgres")),
+        *(f"delay_{name}_{at}" for name in timed for at in ("p50", "p99")),
     }
     assert set(result.ratios) == {"of_kafka_streams", "delay_of_kafka_streams", "of_postgres"}
     assert [plot.title for plot in result.plots] == [
