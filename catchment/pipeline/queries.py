@@ -48,8 +48,8 @@ TWINS = (
         name="twins",
         reads=(Kind.TWIN_CHANGES,),
         declarations=(Kind.TWIN_TYPES,),
-        writes=(Kind.TWINS, Kind.TWIN_HISTORY, Kind.TWIN_OUTCOMES, Kind.DEADLETTER),
-        build=lambda rows, config, declared: applied(rows, config.site, declared),
+        writes=(Kind.TWINS, Kind.TWIN_HISTORY, Kind.TWIN_OUTCOMES, Kind.EVENTS, Kind.DEADLETTER),
+        build=lambda rows, config, declared: applied(rows, config.site, config.twins.state_store, declared),
     ),
 )
 

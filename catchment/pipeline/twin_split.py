@@ -1,7 +1,8 @@
 """The first half of the twins' way: messages about many objects become one change for each.
 
-Messages are what the API writes, records of streams that a feed names, and measurements that a feed names. What
-cannot be split goes to the dead letters, and its sender is told. Each node splits what is of its own site.
+Messages are what the API writes, records of streams that a feed names, and measurements that a feed names.
+What cannot be split goes to the dead letters, and its sender is told. Each node splits what is of its own
+site.
 """
 
 from pyspark.sql import DataFrame

@@ -17,6 +17,8 @@ public final class Change {
     private static final JsonFactory JSON = 
             JsonFactory.builder().disable(JsonFactory.Feature.CHARSET_DETECTION).build();
 
+    private static final int LONGEST_TEXT = 1000;
+
     String transaction = "";
     String user = "";
     long atMs;
@@ -49,6 +51,10 @@ public final class Change {
     /** What its number counts in: its source, and the lane in it, if it has several. */
     String countedIn(Senders.Sender sender) {
         return lane.isEmpty() ? sender.source() : sender.source() + " " + lane;
+    }
+
+    boolean isFromApi() {
+        return user.startsWith("token/");
     }
 
     private void readMessage(JsonParser json) throws IOException, Refused {
@@ -91,7 +97,7 @@ public final class Change {
             case "action" -> action = Action.of(text(json, name));
             case "type" -> type = text(json, name);
             case "if_version" -> ifVersion = version(json, name);
-            case "notify" -> notify = text(json, name);
+            case "notify" -> notify = shortText(json, name);
             case "values" -> readValues(json);
             default -> throw Refused.malformed("a change has no member " + Scalars.shown(name));
         }
@@ -156,6 +162,14 @@ public final class Change {
             throw Refused.malformed(name + " is no text");
         }
         return json.getText();
+    }
+
+    private static String shortText(JsonParser json, String name) throws IOException, Refused {
+        String text = text(json, name);
+        if (text.codePointCount(0, text.length()) > LONGEST_TEXT) {
+            throw Refused.malformed(name + " is longer than " + LONGEST_TEXT + " characters");
+        }
+        return text;
     }
 
     private static long whole(JsonParser json, String name) throws IOException, Refused {

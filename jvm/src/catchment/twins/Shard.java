@@ -14,9 +14,11 @@ final class Shard {
     final Map<String, TwinType> types = new HashMap<>();
     final Senders senders = new Senders();
     final Messages messages;
+    final Objects objects;
     private final String prefix;
 
-    Shard(String site) {
+    Shard(String site, Objects objects) {
+        this.objects = objects;
         this.prefix = site + "/";
         this.messages = new Messages(site);
     }

@@ -4,6 +4,7 @@ import catchment.control.ControlledProcessor;
 import catchment.control.Declarations;
 import catchment.control.KafkaRows;
 import catchment.control.StoredRow;
+import catchment.control.Timing;
 import catchment.control.WaitingRoom;
 import catchment.records.Names;
 import catchment.records.Stamp;
@@ -43,6 +44,11 @@ public final class Split extends ControlledProcessor<Feeds> {
     /** Applies the operator; called from Python. */
     public static Dataset<Row> apply(Dataset<Row> rows, String site, Declarations atStart) {
         return run(rows, new Split(site, atStart), KafkaRows.SCHEMA);
+    }
+
+    @Override
+    protected Timing timing() {
+        return Timing.of("twin-split");
     }
 
     @Override

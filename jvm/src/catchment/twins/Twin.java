@@ -24,6 +24,10 @@ public final class Twin {
     long createdMs;
     long updatedMs;
     long deletedMs = NEVER;
+    /** Notices so far. */
+    long notices;
+    /** Whether the last that a device sent was refused for its value. */
+    boolean lastInvalid;
     final TreeMap<String, Object> values = new TreeMap<>();
     private final List<Position> sources = new ArrayList<>(1);
 
@@ -87,6 +91,8 @@ public final class Twin {
         out.clear();
         out.writeByte(FORMAT);
         out.writeLong(version);
+        out.writeLong(notices);
+        out.writeByte(lastInvalid ? 1 : 0);
         out.writeLong(sources.size());
         for (Position each : sources) {
             out.writeText(each.source);
@@ -135,6 +141,8 @@ public final class Twin {
         Twin twin = new Twin();
         in.readByte();
         twin.version = in.readLong();
+        twin.notices = in.readLong();
+        twin.lastInvalid = in.readByte() == 1;
         for (long left = in.readLong(); left > 0; left--) {
             twin.sources.add(new Position(shared.apply(in.readText()), in.readLong(), in.readLong()));
         }

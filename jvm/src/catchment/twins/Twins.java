@@ -3,6 +3,7 @@ package catchment.twins;
 import catchment.control.ControlledProcessor;
 import catchment.control.Declarations;
 import catchment.control.KafkaRows;
+import catchment.control.Timing;
 import catchment.records.Names;
 import catchment.records.Stamp;
 import catchment.twins.Senders.Sender;
@@ -13,6 +14,7 @@ import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.sql.streaming.ValueState;
 
 /**
  * Changes of objects as an operator: what really changes becomes the new state and an update, what is refused an
@@ -23,32 +25,58 @@ public final class Twins extends ControlledProcessor<Shard> {
     private static final String TWINS = Names.topic("twins");
     private static final String HISTORY = Names.topic("twin-history");
     private static final String OUTCOMES = Names.topic("twin-outcomes");
+    private static final String EVENTS = Names.topic("events");
     private static final String DEADLETTER = Names.topic("deadletter");
-    private static final int ROOM = 512;
 
     private final String site;
+    private final boolean allInMemory;
+    private final String noticeSchema;
+    private final int noticeSchemaId;
+    private transient NoticeFormat format;
     private transient MapState<String, byte[]> objects;
-    private transient Packed packed;
+    private transient ValueState<Long> seal;
 
-    private Twins(String site, Declarations atStart) {
+    private Twins(
+            String site, boolean allInMemory, Declarations atStart, String noticeSchema, int noticeSchemaId) {
         super(atStart);
         this.site = site;
+        this.allInMemory = allInMemory;
+        this.noticeSchema = noticeSchema;
+        this.noticeSchemaId = noticeSchemaId;
     }
 
     /** Applies the operator; called from Python. */
-    public static Dataset<Row> apply(Dataset<Row> rows, String site, Declarations atStart) {
-        return run(rows, new Twins(site, atStart), KafkaRows.SCHEMA);
+    public static Dataset<Row> apply(
+            Dataset<Row> rows,
+            String site,
+            boolean allInMemory,
+            Declarations atStart,
+            String noticeSchema,
+            int noticeSchemaId) {
+        Twins twins = new Twins(site, allInMemory, atStart, noticeSchema, noticeSchemaId);
+        return runKeeping(rows, twins, KafkaRows.SCHEMA);
+    }
+
+    @Override
+    protected Timing timing() {
+        return Timing.of("twins");
     }
 
     @Override
     protected void opened() {
         objects = getHandle().getMapState("objects", Encoders.STRING(), Encoders.BINARY(), TTLConfig.NONE());
-        packed = new Packed(ROOM);
+        format = new NoticeFormat(noticeSchema, noticeSchemaId);
+        seal = getHandle().getValueState("seal", Encoders.LONG(), TTLConfig.NONE());
     }
 
     @Override
     protected Shard open(int shard) {
-        return new Shard(site);
+        return new Shard(site, new Objects(objects, seal, allInMemory, site + "/" + shard));
+    }
+
+    @Override
+    protected void keep(Shard shard) {
+        shard.objects.save();
     }
 
     @Override
@@ -73,17 +101,20 @@ public final class Twins extends ControlledProcessor<Shard> {
             return;
         }
         Change change = Change.read(value);
-        Twin twin = load(id);
+        Twin twin = shard.objects.get(id);
         if (twin.isNews(change.countedIn(sender), sender.epoch(), Stamp.sequence(stamp))) {
             Result result = Fold.apply(twin, change, shard.types);
-            objects.updateValue(id, twin.toBytes(packed));
+            Notice notice = Notice.of(twin, change, result);
+            if (shard.objects.put(id, twin)) {
+                keepLater();
+            }
+            if (notice != null) {
+                byte[] event = format.write(site, id, notice);
+                Row origin = KafkaRows.header(Names.ORIGIN_HEADER, Long.toString(Stamp.originUs(stamp)));
+                results.add(KafkaRows.row(EVENTS, key, event, List.of(origin)));
+            }
             write(shard, row, stamp, id, twin, change, result, results);
         }
-    }
-
-    private Twin load(String id) {
-        byte[] stored = objects.getValue(id);
-        return stored == null ? new Twin() : Twin.read(stored, name -> name);
     }
 
     private void write(
