@@ -101,7 +101,8 @@ def make(config: Config, specs: dict[str, TopicSpec]) -> None:
         NewTopic(name, spec.partitions, 1, config=spec.settings(1) | TIMED_BY_BROKER)
         for name, spec in specs.items()
     ]
-    for made in admin(config).create_topics(topics).values():
+    client = admin(config)
+    for made in client.create_topics(topics).values():
         made.result()
 
 
@@ -112,7 +113,8 @@ def time_by_broker(config: Config, topics: Iterable[str]) -> None:
         for name, value in TIMED_BY_BROKER.items()
     ]
     changes = [ConfigResource(ResourceType.TOPIC, each, incremental_configs=entries) for each in topics]
-    for changed in admin(config).incremental_alter_configs(changes).values():
+    client = admin(config)
+    for changed in client.incremental_alter_configs(changes).values():
         changed.result()
 
 
