@@ -3,10 +3,11 @@
 What a participant puts out is timed by the broker alone, and read when it is over: nothing has to keep up.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -63,7 +64,7 @@ class Output:
         with consumer(self._config, Party.ADMIN) as reader:
             reader.assign([TopicPartition(self._topic, *place) for place in self._from.items()])
             wait_for(
-                lambda: any(enough(_row(each)) for each in reader.consume(BATCH_RECORDS, 0.1)),
+                lambda: any(enough(_row(each)) for each in reader.consume(BATCH_RECORDS, 0)),
                 check,
                 timeout_s,
             )
@@ -84,9 +85,10 @@ def _read(reader: Consumer, topic: str, begin: dict[int, int], ends: dict[int, i
     reader.assign([TopicPartition(topic, partition, offset) for partition, offset in begin.items()])
     left = set(begin)
     while left:
-        messages = reader.consume(BATCH_RECORDS, READ_S)
-        assert messages, f"nothing came from {topic}"
-        for message in messages:
+        first = reader.poll(READ_S)
+        assert first, f"nothing came from {topic}"
+        # With a time-out it would wait for a full batch.
+        for message in (first, *reader.consume(BATCH_RECORDS, 0)):
             partition, offset = message.partition() or 0, message.offset() or 0
             if message.error() is None and offset < ends[partition]:
                 yield _row(message)
@@ -127,6 +129,18 @@ def empty(config: Config, topic: str) -> None:
 
 
 def _ends(client: AdminClient, topic: str) -> dict[int, int]:
+    """The offset after the last record of every partition; that of a new topic is not known at once."""
+    deadline_s = time.monotonic() + READ_S
+    while True:
+        try:
+            return _ends_now(client, topic)
+        except KafkaException as error:
+            if not error.args[0].retriable() or time.monotonic() > deadline_s:
+                raise
+            time.sleep(0.05)
+
+
+def _ends_now(client: AdminClient, topic: str) -> dict[int, int]:
     partitions = client.list_topics(topic).topics[topic].partitions
     latest = {TopicPartition(topic, each): OffsetSpec.latest() for each in partitions}  # type: ignore[no-untyped-call]
     asked = client.list_offsets(latest)
