@@ -134,8 +134,8 @@ def _ends(client: AdminClient, topic: str) -> dict[int, int]:
     while True:
         try:
             return _ends_now(client, topic)
-        except KafkaException as error:
-            if not error.args[0].retriable() or time.monotonic() > deadline_s:
+        except KafkaException:
+            if time.monotonic() > deadline_s:
                 raise
             time.sleep(0.05)
 
