@@ -15,6 +15,9 @@ from catchment.pipeline.control import Declarations, read_declarations
 from catchment.records import Kind
 
 Build = Callable[[DataFrame, Config, Declarations], DataFrame]
+# Fewer and larger batches cost broker and query less; a batch waits for company only as long as it lingers.
+BATCH_BYTES = 131_072
+
 Launch = Callable[[SparkSession, Config], StreamingQuery]
 
 
@@ -91,7 +94,7 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .load()
     )
     rows = query.build(records, config, declared)
-    writer = query.outlet.writer(rows, config) if query.outlet else _to_kafka(rows, options)
+    writer = query.outlet.writer(rows, config) if query.outlet else _to_kafka(rows, query.name, options)
     started: StreamingQuery = (
         writer.option("checkpointLocation", str(config.paths.checkpoints / query.name))
         .outputMode("update")
@@ -103,10 +106,13 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
     return started
 
 
-def _to_kafka(rows: DataFrame, options: dict[str, str]) -> DataStreamWriter:
+def _to_kafka(rows: DataFrame, name: str, options: dict[str, str]) -> DataStreamWriter:
     return (
         rows.writeStream.format("kafka")
         .options(**options)
         .option("kafka.compression.type", "lz4")
         .option("kafka.linger.ms", "1")
+        .option("kafka.batch.size", str(BATCH_BYTES))
+        # Queries with the same settings would share one client: who writes much would hold up the others.
+        .option("kafka.client.id", f"catchment.pipeline.{name}")
     )
