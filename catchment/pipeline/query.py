@@ -18,6 +18,7 @@ Build = Callable[[DataFrame, Config, Declarations], DataFrame]
 # Fewer and larger batches cost broker and query less; a batch waits for company only as long as it lingers.
 BATCH_BYTES = 131_072
 
+Shape = Callable[[Declarations, Config], object]
 Launch = Callable[[SparkSession, Config], StreamingQuery]
 
 
@@ -54,7 +55,8 @@ class Query:
     One that does not run in real-time mode, or not to Kafka, is started by a `launch` of its own.
     `declarations` and `declarations_by_key` are compacted topics whose entries come among the rows, for all
     shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control. With
-    an `outlet` the rows are whatever that takes.
+    an `outlet` the rows are whatever that takes. With a `shape`, which follows from the declarations that it
+    is `shaped_by`, the query is built anew when that changes.
     """
 
     name: str
@@ -65,6 +67,8 @@ class Query:
     declarations: tuple[Kind, ...] = ()
     declarations_by_key: tuple[Kind, ...] = ()
     outlet: Outlet | None = None
+    shape: Shape | None = None
+    shaped_by: tuple[Kind, ...] = ()
 
     @property
     def inputs(self) -> tuple[Kind, ...]:

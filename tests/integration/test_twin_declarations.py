@@ -106,13 +106,14 @@ def test_a_type_that_a_feed_refers_to_stays(api: httpx.Client) -> None:
 
 
 def test_who_may_only_read_declares_nothing(node: ServedNode) -> None:
-    with node.client(node.token(Scope.REGISTRY_READ)) as reader:
-        refused = reader.put(f"{node.url}/api/v1/twin-types/kiln", json=twinning.KILN)
-        assert_problem(refused, 403, "forbidden")
-        assert reader.get(f"{node.url}/api/v1/twin-types").status_code == 200
+    with node.client(node.token("twin-reader", frozenset({Scope.REGISTRY_READ}))) as reader:
+        refused = reader.put("/api/v1/twin-types/kiln", json=twinning.KILN)
+        assert_problem(refused, 403, "access-refused")
+        assert reader.get("/api/v1/twin-types").status_code == 200
 
 
 def test_the_command_line_declares_both(node: ServedNode, api: httpx.Client, tmp_path: Path) -> None:
+    node.config.paths.operator_token.write_text(node.token("operator"))
     file = tmp_path / "node.yaml"
     file.write_text(yaml.safe_dump(node.config.model_dump(mode="json", exclude_none=True)))
 

@@ -6,8 +6,8 @@ import orjson
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from catchment.pipeline.control import Declarations
-from catchment.pipeline.twin_split import twin_split
+from catchment.pipeline.control import Declaration, Declarations
+from catchment.pipeline.twin_split import fed_kinds, twin_split
 from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source, Stamp
 from catchment.twins.model import Change, Outcome, Refusal
 from tests import twinning, watching
@@ -22,7 +22,15 @@ SENSOR = {"site": SITE, "id": "t1", "name": "t1", "device_id": "kiln", "sensor_t
 
 def split(spark: SparkSession, topics: twinning.Topics) -> list[Row]:
     frame = spark.createDataFrame(topics.rows, twinning.SCHEMA).coalesce(1)
-    return twin_split(frame, SITE, Declarations()).collect()
+    return twin_split(frame, SITE, fed(topics)).collect()
+
+
+def fed(topics: twinning.Topics) -> Declarations:
+    """The feeds among the rows, as the driver reads them before it starts the query."""
+    feeds = [row for row in topics.rows if row[0] == Kind.TWIN_FEEDS.topic]
+    return Declarations(
+        tuple(Declaration(Kind.TWIN_FEEDS, row[3] or b"", row[4] or b"", row[2]) for row in feeds)
+    )
 
 
 def changes(rows: list[Row]) -> list[Change]:
@@ -169,3 +177,14 @@ def test_a_measurement_waits_for_its_schema(spark: SparkSession) -> None:
     schema = watching.schema_entry(SITE)
     topics.add(schema[0], schema[1].decode(), schema[2])
     assert [change.id for change in changes(split(spark, topics))] == ["t1"]
+
+
+def test_only_what_a_feed_of_this_site_names_is_looked_at() -> None:
+    topics = twinning.Topics()
+    assert fed_kinds(fed(topics), SITE) == (Kind.TWIN_MESSAGES,)
+    topics.declare(twinning.twin_feed("elsewhere", "bench", {"streams": "lab/*"}))
+    assert fed_kinds(fed(topics), SITE) == (Kind.TWIN_MESSAGES,)
+    topics.declare(twinning.twin_feed(SITE, "all", {"subject": "TemperatureData"}))
+    assert fed_kinds(fed(topics), SITE) == (Kind.MEASUREMENTS, Kind.TWIN_MESSAGES)
+    topics.declare(twinning.twin_feed(SITE, "bench", {"streams": "lab/*"}))
+    assert set(fed_kinds(fed(topics), SITE)) == {Kind.RECORDS, Kind.MEASUREMENTS, Kind.TWIN_MESSAGES}
