@@ -123,9 +123,11 @@ def told(rows: list[Row]) -> dict[str, Told]:
     return found
 
 
-@given(st.lists(st.lists(steps, min_size=5, max_size=30), min_size=40, max_size=80))
+@given(
+    st.lists(st.lists(steps, min_size=5, max_size=30), min_size=40, max_size=80), st.sampled_from(StateStore)
+)
 @settings(max_examples=3, suppress_health_check=list(HealthCheck), deadline=None)
-def test_the_operator_is_the_model(spark: SparkSession, cases: list[list[Any]]) -> None:
+def test_the_operator_is_the_model(spark: SparkSession, cases: list[list[Any]], store: StateStore) -> None:
     topics, models = twinning.Topics(), {}
     topics.declare(*DECLARED.values())
     for case, drawn in enumerate(cases):
@@ -133,7 +135,7 @@ def test_the_operator_is_the_model(spark: SparkSession, cases: list[list[Any]]) 
         for sent in sequence_of(case, drawn):
             model.take(sent)
             topics.change(sent.change, twinning.stamp(SOURCES[sent.source], sent.sequence))
-    found = told(apply(spark, topics))
+    found = told(apply(spark, topics, store))
     for name, model in models.items():
         assert found[name] == model.told
         versions = [update["version"] for update in found[name].history]
