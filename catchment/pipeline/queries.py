@@ -7,7 +7,7 @@ from catchment.pipeline.measurements import DECLARATIONS, measurements
 from catchment.pipeline.query import Query
 from catchment.pipeline.store import store_queries
 from catchment.pipeline.thresholds import NAME, thresholds, told_since_checkpoint
-from catchment.pipeline.twin_split import twin_split
+from catchment.pipeline.twin_split import fed_kinds, twin_split
 from catchment.pipeline.twins import applied
 from catchment.records import Kind
 
@@ -43,6 +43,8 @@ TWINS = (
         declarations_by_key=(Kind.SENSORS,),
         writes=(Kind.TWIN_CHANGES, Kind.TWIN_OUTCOMES, Kind.DEADLETTER),
         build=lambda rows, config, declared: twin_split(rows, config.site, declared),
+        shape=lambda declared, config: fed_kinds(declared, config.site),
+        shaped_by=(Kind.TWIN_FEEDS,),
     ),
     Query(
         name="twins",

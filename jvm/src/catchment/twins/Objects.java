@@ -27,6 +27,7 @@ final class Objects {
     private final ValueState<Long> seal;
     private final boolean allInMemory;
     private final String place;
+    private final boolean goesOn;
     private final Packed packed = new Packed(512);
     private final Map<String, Twin> held;
     private final Map<String, String> names;
@@ -41,7 +42,7 @@ final class Objects {
         this.allInMemory = allInMemory;
         this.place = place;
         Sealed before = SEALED.remove(place);
-        boolean goesOn = allInMemory && before != null && seal.exists() && seal.get() == before.seal;
+        goesOn = allInMemory && before != null && seal.exists() && seal.get() == before.seal;
         held = goesOn ? before.held : allInMemory ? new HashMap<>() : inUse();
         names = goesOn ? before.names : new HashMap<>();
     }
@@ -55,6 +56,11 @@ final class Objects {
                 return size() > IN_USE;
             }
         };
+    }
+
+    /** Whether all is in memory from before: it has to be sealed again to stay there. */
+    boolean goesOn() {
+        return goesOn;
     }
 
     /** An object as it is now; one that nobody has asked for yet is empty. */

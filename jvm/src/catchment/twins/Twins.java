@@ -71,7 +71,11 @@ public final class Twins extends ControlledProcessor<Shard> {
 
     @Override
     protected Shard open(int shard) {
-        return new Shard(site, new Objects(objects, seal, allInMemory, site + "/" + shard));
+        Objects held = new Objects(objects, seal, allInMemory, site + "/" + shard);
+        if (held.goesOn()) {
+            keepLater();
+        }
+        return new Shard(site, held);
     }
 
     @Override
