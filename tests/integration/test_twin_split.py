@@ -129,7 +129,8 @@ def test_what_cannot_be_split_is_a_dead_letter_and_its_sender_is_told(spark: Spa
         if header.key == REASON_HEADER
     ]
     for found, wanted in zip(reasons, [*(reason for _, reason in WRONG), "it lacks user"], strict=True):
-        assert found.startswith(f"malformed: {wanted}"), found
+        assert found.startswith("malformed: ")
+        assert wanted in found
     outcomes = [
         Outcome.model_validate_json(bytes(row.value)) for row in rows if row.topic == Kind.TWIN_OUTCOMES.topic
     ]
