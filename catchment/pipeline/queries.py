@@ -22,6 +22,7 @@ REAL_TIME = (
         writes=(Kind.MEASUREMENTS, Kind.SEEN_SENSORS, Kind.DEADLETTER),
         build=lambda rows, config, declared: measurements(rows, config.site, declared),
         declarations=DECLARATIONS,
+        rests_until=(Kind.MAPPINGS,),
     ),
     Query(
         name=NAME,
@@ -29,6 +30,7 @@ REAL_TIME = (
         declarations=(Kind.RULES, Kind.SENSOR_TYPES, Kind.SCHEMAS),
         declarations_by_key=(Kind.SENSORS,),
         writes=(Kind.EVENTS, Kind.DEADLETTER),
+        rests_until=(Kind.RULES,),
         build=lambda rows, config, declared: thresholds(rows, declared, told_since_checkpoint(config)),
     ),
 )
@@ -36,7 +38,9 @@ REAL_TIME = (
 
 def queries(config: Config) -> tuple[Query, ...]:
     """Those that this node's configuration asks for."""
-    return (*REAL_TIME, *_lake(config), *store_queries(config))
+    possible = (*REAL_TIME, *_lake(config), *store_queries(config))
+    wanted = config.pipeline.queries
+    return tuple(query for query in possible if wanted is None or query.name in wanted)
 
 
 def _lake(config: Config) -> tuple[Query, ...]:

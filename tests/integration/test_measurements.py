@@ -52,7 +52,9 @@ def litres(numbers: range) -> list[object]:
 
 @pytest.fixture(scope="module")
 def config(cluster: Config) -> Config:
-    settings = cluster.pipeline.model_copy(update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2})
+    settings = cluster.pipeline.model_copy(
+        update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2, "queries": ["measurements"]}
+    )
     return cluster.model_copy(update={"pipeline": settings})
 
 
