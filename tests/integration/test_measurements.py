@@ -53,7 +53,7 @@ def litres(numbers: range) -> list[object]:
 @pytest.fixture(scope="module")
 def config(cluster: Config) -> Config:
     settings = cluster.pipeline.model_copy(
-        update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2, "queries": ["measurements"]}
+        update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2, "queries": ["ledger", "measurements"]}
     )
     return cluster.model_copy(update={"pipeline": settings})
 
