@@ -42,7 +42,9 @@ def run(config: Config) -> None:
     pipeline = Pipeline(config)
     reporter = Reporter(config.paths.socket("pipeline"), pipeline.report)
     try:
-        pipeline.run(stopping)
+        spark = pipeline.create_session()
+        pipeline.run(spark, stopping)
+        spark.stop()
     finally:
         reporter.close()
 
@@ -57,8 +59,12 @@ class Pipeline:
         self._progress: dict[str, Progress] = {}
         self._runners: list[QueryRunner] = []
 
-    def run(self, stopping: threading.Event) -> None:
-        spark = session.create(self._config.pipeline, self._slots(), self._config.paths.data / "spark")
+    def create_session(self) -> SparkSession:
+        """Spark with as many threads as the queries need."""
+        return session.create(self._config.pipeline, self._slots(), self._config.paths.data / "spark")
+
+    def run(self, spark: SparkSession, stopping: threading.Event) -> None:
+        """Runs the queries until `stopping` is set."""
         self._wait_for_topics(stopping)
         self._runners = [self._runner(query, spark) for query in self._queries]
         meter = FlowMeter(self._config, self._queries)
@@ -79,7 +85,6 @@ class Pipeline:
             runner.stop()
         for outlet in outlets.values():
             outlet.close()
-        spark.stop()
 
     def report(self) -> Report:
         queries = [self._figures(runner) for runner in self._runners]
