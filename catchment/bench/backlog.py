@@ -3,13 +3,11 @@
 They share one Spark, so that all of them meet a Java that has seen the work before.
 """
 
-import os
 import signal
 import threading
 import time
 from collections.abc import Callable
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -34,7 +32,7 @@ INTERVAL_S = 0.1
 
 
 def run_pipeline(config: Config, turns: int) -> dict[str, list[float]]:
-    """Runs all queries until SIGUSR1, and gives then the rows a second of each that takes the backlog alone."""
+    """Runs all queries until SIGUSR1; then says how fast each takes the backlog by itself, in rows a second."""
     stopping = threading.Event()
     signal.signal(signal.SIGUSR1, lambda *_: stopping.set())
     pipeline = Pipeline(config)
@@ -46,7 +44,7 @@ def run_pipeline(config: Config, turns: int) -> dict[str, list[float]]:
 
 
 class Backlog:
-    """Takes what is on the topics from the beginning, one query after the other, each with state of its own."""
+    """Takes all that is on the topics, by one query after the other, each with state of its own."""
 
     def __init__(self, config: Config, spark: SparkSession) -> None:
         self._spark = spark
@@ -82,17 +80,23 @@ class Backlog:
         """Events come out evenly: how fast they do says how fast readings are judged."""
         events = self._end(Kind.EVENTS)
         (query,) = (query for query in REAL_TIME if query.name == thresholds.NAME)
-        done = lambda: self._end(Kind.EVENTS) - events
-        return self._watched(query, self._place("rules"), done, events) * self._measurements / events
+        told_per_s = self._watched(
+            query, self._place("rules"), lambda: self._end(Kind.EVENTS) - events, events
+        )
+        return told_per_s * self._measurements / events
 
     def _mapping(self) -> float:
         """Writes every measurement a second time: this comes last."""
         (query,) = (query for query in REAL_TIME if query.name == "measurements")
-        done = lambda: self._end(Kind.MEASUREMENTS) - self._measurements
-        return self._watched(query, self._place("mapping"), done, self._end(Kind.RECORDS))
+        return self._watched(
+            query,
+            self._place("mapping"),
+            lambda: self._end(Kind.MEASUREMENTS) - self._measurements,
+            self._end(Kind.RECORDS),
+        )
 
     def _watched(self, query: Query, config: Config, done: Callable[[], int], expected: int) -> float:
-        """From the first rows that are seen to the last: how long a query takes to start is another matter."""
+        """From the first rows that are seen to the last: how long a query takes to start does not count."""
         running = start(query, self._spark, config)
         wait_for(lambda: done() > 0, lambda: _check(running), WAIT_S)
         first, began_s = done(), time.perf_counter()
@@ -135,7 +139,8 @@ class Backlog:
         """The site's configuration with another directory: state and results of one query alone."""
         directory = self._config.data_dir / name
         directory.mkdir()
-        os.symlink(self._config.paths.identities, directory / self._config.paths.identities.name)
+        identities = self._config.paths.identities
+        (directory / identities.name).symlink_to(identities)
         return self._config.model_copy(update={"data_dir": directory})
 
     def _end(self, kind: Kind) -> int:

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own, on a free port of this machine, gone afterwards: for benchmarks and tests."""
+"""A PostgreSQL server on a free port of this machine, gone afterwards: for benchmarks and tests."""
 
 import os
 import shutil

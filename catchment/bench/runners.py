@@ -1,4 +1,4 @@
-"""Those who take part in a benchmark, each a process of its own: `python -m catchment.bench.runners NAME JSON`.
+"""Those who take part in a benchmark, each a process: `python -m catchment.bench.runners NAME JSON`.
 
 What one has to say it says as a line of JSON on its standard output.
 """

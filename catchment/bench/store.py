@@ -1,11 +1,12 @@
 """The way of a reading to people and stores: gateway, Kafka, measurements, rules, PostgreSQL and the lake.
 
-It is run on a site of its own. First readings flow at an even pace, and the delay to each end is measured; then
-the same readings are a backlog, and each query takes it as fast as it can, beside a peer that does the same plainly.
+It is run on a site of its own. First readings flow at an even pace, and the delay to each end is measured.
+Then the same readings are a backlog, which each query takes as fast as it can, beside a peer that does it
+plainly.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import fmean, median
@@ -37,7 +38,7 @@ STORE = "bench"
 RATE_PER_S = 10_000
 SENSORS = 1_000
 PROVIDERS = 4
-# A reading in 250 is 20 degrees off, half of them upwards: each sensor crosses the threshold about once in 50 s.
+# A reading in 250 is 20 degrees off, half of them upwards: a sensor crosses the threshold every 50 s.
 PLANT = {
     "name": SITE,
     "count": SENSORS,
@@ -62,7 +63,7 @@ PROOF_S = 30.0
 
 @dataclass(frozen=True)
 class Course:
-    """How long it is: readings before the measured ones, those, row by row, and how often the lake's turn comes."""
+    """How long it is: before it counts, while it counts, rows one by one, and turns of lake and plain sink."""
 
     warm_up_s: float
     paced_s: float
@@ -169,7 +170,7 @@ def _stored(site: Config) -> dict[str, Any]:
 
 
 def _lost(site: Config, course: Course, database: Postgres, proof: Proof) -> int:
-    """What is missing at the worst place: by the proof, or by counting the rows of measurements themselves."""
+    """What is missing at the worst place, by the proof or by counting the rows of measurements."""
     table = lake_of(site).find(TABLE)
     ((in_postgres,),) = database.rows(f"SELECT count(*) FROM catchment.{TABLE}")
     in_lake = table.count() if table else 0
