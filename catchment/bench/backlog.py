@@ -32,7 +32,7 @@ INTERVAL_S = 0.1
 
 
 def run_pipeline(config: Config, turns: int) -> dict[str, list[float]]:
-    """Runs all queries until SIGUSR1; then says how fast each takes the backlog by itself, in rows a second."""
+    """Runs all queries until SIGUSR1; then says how many rows a second each takes of the backlog alone."""
     stopping = threading.Event()
     signal.signal(signal.SIGUSR1, lambda *_: stopping.set())
     pipeline = Pipeline(config)

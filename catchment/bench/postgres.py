@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from psycopg.sql import Composed
 
 from catchment.errors import PartFailed
 from catchment.security.authority import Authority
@@ -79,9 +80,10 @@ class Postgres:
         url = f"postgresql://{USER}@localhost:{self._port}/postgres"
         return {"url": url, "password_file": str(self.password_file), **others}
 
-    def rows(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
+    def rows(self, question: str | Composed, *values: Any) -> list[tuple[Any, ...]]:
         with self.connect() as connection:
-            cursor = connection.execute(question.encode(), values or None)
+            written = question.encode() if isinstance(question, str) else question
+            cursor = connection.execute(written, values or None)
             return cursor.fetchall() if cursor.description else []
 
     def connect(self, **options: Any) -> psycopg.Connection[tuple[Any, ...]]:
