@@ -89,8 +89,8 @@ def test_readings_reach_people_stores_and_the_proof(plant: Plant) -> None:
     phases = [("oven", "START"), ("oven", "END")]
     in_postgres = "SELECT count(*), min(temperature) < 78, max(delay_ms) > 0 FROM catchment.temperature_data"
     assert plant.postgres.rows(in_postgres) == [(READINGS, True, True)]
-    events = plant.postgres.rows("SELECT sensor_id, phase FROM catchment.events ORDER BY sequence")
-    assert events == phases
+    of_events = "SELECT sensor_id, phase FROM catchment.temperature_threshold_exceeded ORDER BY sequence"
+    assert plant.postgres.rows(of_events) == phases
     question = "SELECT count(DISTINCT sequence) AS readings FROM temperature_data WHERE sensor_id = 'oven'"
     assert json.loads(checked(call("sql", question, "--json"))) == [{"readings": READINGS}]
 
