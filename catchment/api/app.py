@@ -36,6 +36,7 @@ from catchment.config import Config
 from catchment.console.pages import add_console
 from catchment.deadletters.letters import DeadLetters
 from catchment.kafka.table import Tables
+from catchment.ledger.expiry import oldest_kept_us
 from catchment.node.status import ask_node
 from catchment.registry.registry import Registry
 from catchment.schemas.registry import SchemaRegistry
@@ -91,7 +92,7 @@ def _services(config: Config, ledger_source: LedgerSource, tables: Tables) -> Se
         tokens=Tokens(config.paths.tokens),
         sessions=Sessions(config.api.session_hours * 3600),
         failed_sign_ins=FailedSignIns(),
-        hub=Hub(config.site, ledger_source, partial(ask_node, config)),
+        hub=Hub(config.site, ledger_source, partial(ask_node, config), partial(oldest_kept_us, config)),
         alerts=AlertBook(),
         tables=tables,
         schemas=schemas,

@@ -83,10 +83,10 @@ def run(config: Config) -> None:
 
 def report(services: Services) -> Report:
     """How this part is: it runs when it has read the ledger and what was declared."""
-    current = services.ledger.caught_up and services.tables.caught_up
+    unread = services.unread
     return Report(
-        state=State.RUNNING if current else State.STARTING,
-        detail="" if current else "reading the ledger and what was declared",
+        state=State.STARTING if unread else State.RUNNING,
+        detail=f"reading {' and '.join(unread)}" if unread else "",
         figures={"requests": requests_served(), "open_pages": services.hub.open_pages},
         metrics=metrics_text(),
     )

@@ -35,6 +35,12 @@ class Services:
     rules: RuleBook
     deadletters: DeadLetters
 
+    @property
+    def unread(self) -> list[str]:
+        """What has to be read before questions can be answered: nothing, when this part can serve."""
+        read = {"ledger": self.ledger.caught_up, "declarations": self.tables.caught_up}
+        return [name for name, is_read in read.items() if not is_read]
+
 
 def services_of(request: Request) -> Services:
     return cast(Services, request.app.state.services)

@@ -43,7 +43,9 @@ def run(config: Config) -> None:
     pipeline = Pipeline(config)
     reporter = Reporter(config.paths.socket("pipeline"), pipeline.report)
     try:
-        pipeline.run(stopping)
+        spark = pipeline.create_session()
+        pipeline.run(spark, stopping)
+        spark.stop()
     finally:
         reporter.close()
 
@@ -59,8 +61,12 @@ class Pipeline:
         self._runners: list[QueryRunner] = []
         self._looking = consumer(config, Party.PIPELINE)
 
-    def run(self, stopping: threading.Event) -> None:
-        spark = session.create(self._config.pipeline, self._slots(), self._config.paths.data / "spark")
+    def create_session(self) -> SparkSession:
+        """Spark with as many threads as the queries need."""
+        return session.create(self._config.pipeline, self._slots(), self._config.paths.data / "spark")
+
+    def run(self, spark: SparkSession, stopping: threading.Event) -> None:
+        """Runs the queries until `stopping` is set."""
         self._wait_for_topics(stopping)
         self._runners = [self._runner(query, spark) for query in self._queries]
         meter = FlowMeter(self._config, self._queries)
@@ -82,7 +88,6 @@ class Pipeline:
         for outlet in outlets.values():
             outlet.close()
         self._looking.close()
-        spark.stop()
 
     def report(self) -> Report:
         queries = [self._figures(runner) for runner in self._runners]

@@ -1089,6 +1089,12 @@ export interface components {
             /** Duplicated */
             duplicated: number;
             /**
+             * Expired
+             * @description Of a lake: what retention took before the lake was there.
+             * @default 0
+             */
+            expired: number;
+            /**
              * Gaps
              * @description The missing numbers as first and last, the hundred lowest.
              */
@@ -1514,8 +1520,13 @@ export interface components {
          */
         Readiness: {
             /**
+             * Reading
+             * @description What it has still to read: `ledger`, or `declarations` (registrations, schemas, rules).
+             */
+            reading: string[];
+            /**
              * Ready
-             * @description Whether this service has read the ledger and can answer from it.
+             * @description Whether this service has read all that it answers from.
              */
             ready: boolean;
         };
@@ -2119,7 +2130,7 @@ export interface components {
             epoch: number;
             /**
              * Expired
-             * @description In a recount: numbers that were counted before retention took them.
+             * @description Numbers that were counted before retention took them: from the log, in a recount, or before a lake was there to read them.
              * @default 0
              */
             expired: number;
