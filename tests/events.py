@@ -3,7 +3,7 @@
 from typing import Any
 
 from catchment.alerts.fold import alert_id
-from catchment.alerts.model import Alert, AlertState, Delivery, Event, Phase, Standing
+from catchment.alerts.model import Alert, AlertState, Delivery, Event, Notice, Phase, Standing
 
 NOON_MS = 1_794_916_800_000
 
@@ -32,6 +32,22 @@ def event(phase: Phase = Phase.START, sequence: int = 1, **fields: Any) -> Event
         "count": 1,
     }
     return Event.model_validate({**usual, "phase": phase, "sequence": sequence, **fields})
+
+
+def notice(sequence: int = 1, **fields: Any) -> Notice:
+    """A notice about a twin with nothing out of the ordinary, except for what is given."""
+    usual: dict[str, Any] = {
+        "node": "oslo",
+        "site": "oslo",
+        "sensor_id": "kiln-1",
+        "rule": "twins/notice",
+        "timestamp": NOON_MS + sequence,
+        "cause": "SENDER",
+        "text": "the door stands open",
+        "user": "stream/lab",
+        "transaction": "t-1",
+    }
+    return Notice.model_validate({**usual, "sequence": sequence, **fields})
 
 
 def alert(state: AlertState = AlertState.RAISED, first_ms: int = 1, version: int = 1, **fields: Any) -> Alert:

@@ -9,7 +9,7 @@ import orjson
 
 from catchment.alerts.rules import Rule
 from catchment.records import STAMP_HEADER, Kind, Source, Stamp
-from catchment.schemas.schema import parse
+from catchment.schemas.schema import AvroSchema, parse
 from catchment.schemas.shipped import shipped
 
 TEMPERATURE = parse(shipped()["TemperatureData"])
@@ -47,11 +47,11 @@ def schema_entry(site: str, subject: str = "TemperatureData") -> tuple[Kind, byt
     return Kind.SCHEMAS, f"{site}/{subject}/1".encode(), orjson.dumps(value)
 
 
-def event(value: bytes) -> dict[str, Any]:
+def event(value: bytes, written_with: AvroSchema = EVENT) -> dict[str, Any]:
     """An event's fields."""
     magic, schema_id = _WIRE.unpack_from(value)
-    assert (magic, schema_id) == (0, EVENT.id)
-    schema = fastavro.parse_schema(orjson.loads(EVENT.text))
+    assert (magic, schema_id) == (0, written_with.id)
+    schema = fastavro.parse_schema(orjson.loads(written_with.text))
     fields = fastavro.schemaless_reader(io.BytesIO(value[_WIRE.size :]), schema, None)
     assert isinstance(fields, dict)
     return fields

@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 POLL_S = 1.0
 RETRY_S = 1.0
-_SUBJECTS = {AlertState.RAISED: "Alert", AlertState.CLEARED: "Over"}
+_SUBJECTS = {AlertState.RAISED: "Alert", AlertState.CLEARED: "Over", AlertState.TOLD: "Notice"}
 _DOUBT = " (Sent again after an interruption: it may have reached you before.)"
 
 

@@ -7,7 +7,7 @@
   repeat: the numbering began anew, because the state of the pipeline was lost.
 """
 
-from catchment.alerts.model import AlertState, Event, Phase, Standing
+from catchment.alerts.model import AlertState, Event, Notice, Phase, Standing
 
 
 def advance(standing: Standing | None, event: Event) -> tuple[Standing, AlertState | None]:
@@ -22,6 +22,16 @@ def advance(standing: Standing | None, event: Event) -> tuple[Standing, AlertSta
     if before.is_open:
         return after, AlertState.CLEARED
     return after.model_copy(update={"first_ms": event.first_ms}), AlertState.RAISED
+
+
+def advance_notice(standing: Standing | None, notice: Notice) -> tuple[Standing, bool]:
+    """What stands after a notice, and whether people have to be told; a repeated one they have been."""
+    before = standing or Standing(key=notice.key, sequence=0, at_ms=0)
+    if notice.sequence <= before.sequence and notice.timestamp <= before.at_ms:
+        return before, False
+    # Senders say themselves what time it is: only the latest tells whether the numbering began anew.
+    newest_ms = max(before.at_ms, notice.timestamp)
+    return before.model_copy(update={"sequence": notice.sequence, "at_ms": newest_ms}), True
 
 
 def alert_id(standing: Standing) -> str:

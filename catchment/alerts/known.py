@@ -12,7 +12,7 @@ import avro.io
 from confluent_kafka import Message
 from pydantic import BaseModel, Field, ValidationError
 
-from catchment.alerts.model import Event
+from catchment.alerts.model import Event, Notice
 from catchment.alerts.sentence import Subject
 from catchment.errors import InvalidRecord, SchemaRefused
 from catchment.records import Kind
@@ -20,12 +20,14 @@ from catchment.registry.model import Device, Sensor, SensorType, key_of
 from catchment.schemas.model import SchemaVersion
 from catchment.schemas.model import decode as decode_entry
 from catchment.schemas.schema import parse
-from catchment.schemas.shipped import THRESHOLD_EVENT, shipped
+from catchment.schemas.shipped import THRESHOLD_EVENT, TWIN_NOTICE, shipped
 
 log = logging.getLogger(__name__)
 
 Entry = TypeVar("Entry", bound=BaseModel)
 
+# What stands in place of a rule in a notice; no rule can be called that.
+NOTICE_RULE = "twins/notice"
 _WIRE = struct.Struct(">bI")
 _WRONG_AVRO = (avro.errors.AvroException, ValueError, EOFError, IndexError, TypeError, struct.error)
 
@@ -46,8 +48,8 @@ class Known:
         self._sensors: dict[str, Sensor] = {}
         self._types: dict[str, SensorType] = {}
         self._rules: dict[str, Telling] = {}
-        ours = parse(shipped()[THRESHOLD_EVENT])
-        self._schemas = {ours.id: ours.text}
+        ours = [parse(shipped()[subject]) for subject in (THRESHOLD_EVENT, TWIN_NOTICE)]
+        self._schemas = {schema.id: schema.text for schema in ours}
         self._readers: dict[int, avro.io.DatumReader] = {}
         self._takers: dict[str, Callable[[str, bytes | None], None]] = {
             Kind.DEVICES.topic: partial(_put, self._devices, Device),
@@ -88,15 +90,16 @@ class Known:
         """What one of this node's own rules says of telling; of a removed one, nothing."""
         return self._rules.get(key_of(self._node, rule), Telling())
 
-    def decode(self, value: bytes | None) -> Event:
-        """An event in Confluent's wire format."""
+    def decode(self, value: bytes | None) -> Event | Notice:
+        """An event in Confluent's wire format: what a rule says of a sensor, or a notice about a twin."""
         if not value or len(value) < _WIRE.size or value[0] != 0:
             raise _unreadable("it is not in Confluent's wire format")
         _, schema_id = _WIRE.unpack_from(value)
         reader = self._reader(schema_id)
         try:
             fields: Any = reader.read(avro.io.BinaryDecoder(io.BytesIO(value[_WIRE.size :])))
-            return Event.model_validate(fields)
+            is_notice = isinstance(fields, dict) and fields.get("rule") == NOTICE_RULE
+            return Notice.model_validate(fields) if is_notice else Event.model_validate(fields)
         except ValidationError as error:
             wrong = error.errors()[0]
             raise _unreadable(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}") from None

@@ -51,27 +51,58 @@ class Event(BaseModel, frozen=True):
         return f"{self.node}/{self.site}/{self.sensor_id}/{self.rule}"
 
 
+class Cause(StrEnum):
+    """Why people are told something about a twin."""
+
+    SENDER = "SENDER"
+    VALIDATION = "VALIDATION"
+
+
+class Notice(BaseModel, frozen=True):
+    """An entry of `events` about a twin: told once, and never over."""
+
+    node: str
+    site: str
+    sensor_id: str
+    rule: str
+    sequence: int
+    timestamp: int
+    cause: Cause
+    text: str
+    user: str
+    transaction: str
+
+    @property
+    def key(self) -> str:
+        """The one object that it is about."""
+        return f"{self.node}/{self.site}/{self.sensor_id}/{self.rule}"
+
+
 class AlertState(StrEnum):
-    """Raised and cleared alternate strictly for each sensor and rule."""
+    """Raised and cleared alternate strictly for each sensor and rule; a notice is only told."""
 
     RAISED = "raised"
     CLEARED = "cleared"
+    TOLD = "told"
 
 
 class Alert(BaseModel, frozen=True):
     """A change of state that people are told of; an entry of `alerts`."""
 
     id: str = Field(
-        description="node/site/sensor/rule/first_ms: the same when it is raised and when cleared."
+        description="node/site/sensor/rule/first_ms: the same when it is raised and when cleared. Of a "
+        "notice the last part is its number."
     )
     state: AlertState
-    version: int = Field(description="Changes of this sensor under this rule so far: odd when raised.")
+    version: int = Field(
+        description="Changes of this sensor under this rule so far: odd when raised. Of a notice its number."
+    )
     at_ms: int = Field(description="Time of the reading that changed the state, in ms since 1970.")
     sentence: str = Field(description="What people are told.")
     channels: list[str] = Field(description="Names of the channels that it is sent on.")
     node: str = Field(description="The site name of the node whose rule it is.")
     site: str = Field(description="The site of the sensor.")
-    sensor: str = Field(description="The sensor's id.")
+    sensor: str = Field(description="The sensor's id; of a notice the object's.")
     sensor_name: str
     sensor_type: str | None
     device: str | None = Field(description="Id of the sensor's device.")
@@ -81,11 +112,11 @@ class Alert(BaseModel, frozen=True):
     rule_version: int
     field: str = Field(description="The field of the measurements that the rule watches.")
     unit: str
-    direction: Direction
-    threshold: float
-    latest: float
-    average: float = Field(description="Mean of all readings of the transgression.")
-    peak: float = Field(description="The reading furthest beyond the threshold.")
+    direction: Direction | None = Field(description="Null for a notice, as all that is measured.")
+    threshold: float | None
+    latest: float | None
+    average: float | None = Field(description="Mean of all readings of the transgression.")
+    peak: float | None = Field(description="The reading furthest beyond the threshold.")
     first_ms: int
     last_ms: int
     exceeded_for_ms: int

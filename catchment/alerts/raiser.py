@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from confluent_kafka import KafkaException, Message
 
 from catchment.alerts.events import EventSource
-from catchment.alerts.fold import advance, alert_id
+from catchment.alerts.fold import advance, advance_notice, alert_id
 from catchment.alerts.journal import Journal, Remembered, Row, alert_row
 from catchment.alerts.known import Known, Telling
-from catchment.alerts.model import Alert, AlertState, Event, Standing
-from catchment.alerts.sentence import average_of, peak_of, sentence
+from catchment.alerts.model import Alert, AlertState, Event, Notice, Standing
+from catchment.alerts.sentence import average_of, notice_sentence, peak_of, sentence
 from catchment.config import Config
 from catchment.errors import CatchmentError, InvalidRecord, PartFailed
 from catchment.health import State
@@ -103,12 +103,21 @@ class Raiser:
             return [_dead_letter(message, error.happened)]
         if event.node != self._config.site:
             return []
+        if isinstance(event, Notice):
+            return self._rows_of_notice(event, before, changed)
         standing, change = advance(changed.get(event.key, before.get(event.key)), event)
         telling = known.telling_of(event.rule)
         if change is AlertState.RAISED:
             standing = standing.model_copy(update={"channels": self._channels_of(event.rule, telling)})
         changed[event.key] = standing
         return [alert_row(_alert(event, standing, change, known, telling.message))] if change else []
+
+    def _rows_of_notice(
+        self, notice: Notice, before: dict[str, Standing], changed: dict[str, Standing]
+    ) -> Iterable[Row]:
+        standing, is_new = advance_notice(changed.get(notice.key, before.get(notice.key)), notice)
+        changed[notice.key] = standing
+        return [alert_row(_told(notice, [*self._config.alerts.channels]))] if is_new else []
 
     def _channels_of(self, rule: str, telling: Telling) -> list[str]:
         known = self._config.alerts.channels
@@ -149,6 +158,38 @@ def _alert(event: Event, standing: Standing, state: AlertState, known: Known, te
         last_ms=event.last_ms,
         exceeded_for_ms=event.exceeded_for_ms,
         count=event.count,
+    )
+
+
+def _told(notice: Notice, channels: list[str]) -> Alert:
+    return Alert(
+        id=f"{notice.key}/{notice.sequence}",
+        state=AlertState.TOLD,
+        version=notice.sequence,
+        at_ms=notice.timestamp,
+        sentence=notice_sentence(notice),
+        channels=channels,
+        node=notice.node,
+        site=notice.site,
+        sensor=notice.sensor_id,
+        sensor_name=notice.sensor_id,
+        sensor_type=None,
+        device=None,
+        device_name=None,
+        location=None,
+        rule=notice.rule,
+        rule_version=0,
+        field="",
+        unit="",
+        direction=None,
+        threshold=None,
+        latest=None,
+        average=None,
+        peak=None,
+        first_ms=notice.timestamp,
+        last_ms=notice.timestamp,
+        exceeded_for_ms=0,
+        count=1,
     )
 
 

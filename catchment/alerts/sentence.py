@@ -3,7 +3,7 @@
 import datetime
 from dataclasses import dataclass
 
-from catchment.alerts.model import AlertState, Direction, Event
+from catchment.alerts.model import AlertState, Cause, Direction, Event, Notice
 from catchment.alerts.template import fill
 
 DEFAULT = {
@@ -31,6 +31,14 @@ class Subject:
 def sentence(event: Event, state: AlertState, subject: Subject, template: str = "") -> str:
     """What people are told, in the rule's words or in ours."""
     return fill(template or DEFAULT[state], facts(event, state, subject))
+
+
+def notice_sentence(notice: Notice) -> str:
+    """What people are told of a twin."""
+    said = (
+        notice.text if notice.cause is Cause.SENDER else f"{notice.user} sent what is refused: {notice.text}"
+    )
+    return f"{notice.sensor_id} (site {notice.site}): {said}"
 
 
 def facts(event: Event, state: AlertState, subject: Subject) -> dict[str, str]:

@@ -45,11 +45,12 @@ class AlertBook:
             before = self._alerts.get(alert.id)
             if before and before.version >= alert.version:
                 return
-            raised = alert.state is AlertState.RAISED
-            raised_ms = alert.at_ms if raised else before.raised_ms if before else None
-            times = {"raised_ms": raised_ms, "cleared_ms": None if raised else alert.at_ms}
+            is_open = alert.state is AlertState.RAISED
+            has_begun = alert.state is not AlertState.CLEARED
+            raised_ms = alert.at_ms if has_begun else before.raised_ms if before else None
+            times = {"raised_ms": raised_ms, "cleared_ms": None if is_open else alert.at_ms}
             self._alerts[alert.id] = AlertSummary(**alert.model_dump(), **times)
-            if not raised:
+            if not is_open:
                 self._past[alert.id] = None
             self._forget_oldest()
 

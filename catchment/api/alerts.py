@@ -38,7 +38,8 @@ class AlertPage(BaseModel):
 def alerts(
     services: ServicesOfApp,
     state: Annotated[
-        AlertState | None, Query(description="`raised`: those that are open; `cleared`: those that are over.")
+        AlertState | None,
+        Query(description="`raised`: those that are open; `cleared`: those that are over; `told`: notices."),
     ] = None,
     node: Annotated[str | None, Query(description="Of rules of this node.")] = None,
     site: Annotated[str | None, Query(description="Of sensors of this site.")] = None,

@@ -25,6 +25,8 @@ from catchment.api import (
     session,
     sites,
     status,
+    twin_feeds,
+    twin_types,
 )
 from catchment.api.guard import Guard
 from catchment.api.hub import Hub
@@ -41,6 +43,7 @@ from catchment.node.status import ask_node
 from catchment.registry.registry import Registry
 from catchment.schemas.registry import SchemaRegistry
 from catchment.security.tokens import Tokens
+from catchment.twins.declarations import TwinDeclarations
 
 RESOURCES = (
     probes,
@@ -56,6 +59,8 @@ RESOURCES = (
     sensors,
     mappings,
     rules,
+    twin_types,
+    twin_feeds,
     lake,
     deadletters,
 )
@@ -98,5 +103,6 @@ def _services(config: Config, ledger_source: LedgerSource, tables: Tables) -> Se
         schemas=schemas,
         registry=Registry(config.site, tables, schemas),
         rules=RuleBook(config.site, tables, config.alerts.channels),
+        twin_declarations=TwinDeclarations(config.site, tables, schemas),
         deadletters=DeadLetters(config, tables),
     )

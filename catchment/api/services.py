@@ -16,6 +16,7 @@ from catchment.kafka.table import Tables
 from catchment.registry.registry import Registry
 from catchment.schemas.registry import SchemaRegistry
 from catchment.security.tokens import Tokens
+from catchment.twins.declarations import TwinDeclarations
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Services:
     schemas: SchemaRegistry
     registry: Registry
     rules: RuleBook
+    twin_declarations: TwinDeclarations
     deadletters: DeadLetters
 
     @property

@@ -20,7 +20,7 @@ DELIVERY_COLUMNS = ("at", "state", "channel", "outcome", "attempt", "error")
 def list_(
     context: typer.Context,
     state: Annotated[
-        str | None, typer.Option(help="`raised` for open ones, `cleared` for past ones.")
+        str | None, typer.Option(help="`raised` for open ones, `cleared` for past ones, `told` for notices.")
     ] = None,
     site: Annotated[str | None, typer.Option(help="Of sensors of this site.")] = None,
     sensor: Annotated[str | None, typer.Option(help="Of this sensor.")] = None,

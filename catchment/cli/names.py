@@ -16,6 +16,14 @@ def _checked(name: str) -> str:
     return name
 
 
+def pairs(option: str, given: list[str] | None) -> dict[str, str]:
+    """What was given as NAME=VALUE, for an option that may be repeated."""
+    split = [each.partition("=") for each in given or ()]
+    if any(not (name and equals and text) for name, equals, text in split):
+        raise typer.BadParameter(f"{option} is written {option} NAME=VALUE.")
+    return {name: text for name, _, text in split}
+
+
 Name = Annotated[
     str,
     typer.Argument(

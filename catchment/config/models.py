@@ -15,9 +15,11 @@ from catchment.config.listeners import AdapterSettings, HttpSettings, LimitSetti
 from catchment.config.relay import RelaySettings
 from catchment.config.section import Name, Port, Section
 from catchment.config.store import StoreSettings
+from catchment.config.twins import TwinsSettings
 
 # What the pipeline runs at every node, besides its stores.
 REAL_TIME_QUERIES = ("ledger", "measurements", "thresholds")
+TWIN_QUERIES = ("twin-split", "twins")
 # Embedded broker and controller are one process: nobody else talks to the controller.
 CONTROLLER_HOST = "127.0.0.1"
 
@@ -192,6 +194,7 @@ class Config(Section):
     lake: LakeSettings = LakeSettings()
     alerts: AlertsSettings = AlertsSettings()
     store: StoreSettings = StoreSettings()
+    twins: TwinsSettings = TwinsSettings()
     supervisor: SupervisorSettings = SupervisorSettings()
 
     @property
@@ -214,8 +217,9 @@ class Config(Section):
     @property
     def query_names(self) -> tuple[str, ...]:
         """The queries that this node could run."""
+        twins = TWIN_QUERIES if self.twins.enabled else ()
         lake = ("lake",) if self.lake.enabled else ()
-        return *REAL_TIME_QUERIES, *lake, *(f"postgres-{name}" for name in self.store.postgres)
+        return *REAL_TIME_QUERIES, *twins, *lake, *(f"postgres-{name}" for name in self.store.postgres)
 
     @model_validator(mode="after")
     def _queries_are_known(self) -> Self:

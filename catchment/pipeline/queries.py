@@ -7,6 +7,8 @@ from catchment.pipeline.measurements import DECLARATIONS, measurements
 from catchment.pipeline.query import Query
 from catchment.pipeline.store import store_queries
 from catchment.pipeline.thresholds import NAME, thresholds, told_since_checkpoint
+from catchment.pipeline.twin_split import fed_kinds, twin_split
+from catchment.pipeline.twins import applied
 from catchment.records import Kind
 
 REAL_TIME = (
@@ -35,10 +37,33 @@ REAL_TIME = (
     ),
 )
 
+TWINS = (
+    Query(
+        name="twin-split",
+        reads=(Kind.TWIN_MESSAGES, Kind.RECORDS, Kind.MEASUREMENTS),
+        declarations=(Kind.TWIN_FEEDS, Kind.SCHEMAS),
+        declarations_by_key=(Kind.SENSORS,),
+        writes=(Kind.TWIN_CHANGES, Kind.TWIN_OUTCOMES, Kind.DEADLETTER),
+        build=lambda rows, config, declared: twin_split(rows, config.site, declared),
+        shape=lambda declared, config: fed_kinds(declared, config.site),
+        shaped_by=(Kind.TWIN_FEEDS,),
+        rests_until=(Kind.TWIN_TYPES, Kind.TWIN_FEEDS, Kind.TWIN_MESSAGES),
+    ),
+    Query(
+        name="twins",
+        reads=(Kind.TWIN_CHANGES,),
+        declarations=(Kind.TWIN_TYPES,),
+        writes=(Kind.TWINS, Kind.TWIN_HISTORY, Kind.TWIN_OUTCOMES, Kind.EVENTS, Kind.DEADLETTER),
+        build=lambda rows, config, declared: applied(rows, config.site, config.twins.state_store, declared),
+        rests_until=(Kind.TWIN_TYPES, Kind.TWIN_CHANGES),
+    ),
+)
+
 
 def queries(config: Config) -> tuple[Query, ...]:
     """Those that this node's configuration asks for."""
-    possible = (*REAL_TIME, *_lake(config), *store_queries(config))
+    twins = TWINS if config.twins.enabled else ()
+    possible = (*REAL_TIME, *twins, *_lake(config), *store_queries(config))
     wanted = config.pipeline.queries
     return tuple(query for query in possible if wanted is None or query.name in wanted)
 

@@ -15,6 +15,10 @@ from catchment.pipeline.control import Declarations, read_declarations
 from catchment.records import Kind
 
 Build = Callable[[DataFrame, Config, Declarations], DataFrame]
+# Fewer and larger batches cost broker and query less; a batch waits for company only as long as it lingers.
+BATCH_BYTES = 131_072
+
+Shape = Callable[[Declarations, Config], object]
 Launch = Callable[[SparkSession, Config], StreamingQuery]
 
 
@@ -51,8 +55,9 @@ class Query:
     One that does not run in real-time mode, or not to Kafka, is started by a `launch` of its own.
     `declarations` and `declarations_by_key` are compacted topics whose entries come among the rows, for all
     shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control. With
-    an `outlet` the rows are whatever that takes. A query that would have nothing to do rests until there
-    is an entry on one of the topics `rests_until`, and then begins with what came from that moment on.
+    an `outlet` the rows are whatever that takes. With a `shape`, which follows from the declarations that it
+    is `shaped_by`, the query is built anew when that changes. A query that would have nothing to do rests
+    until there is an entry on one of the topics `rests_until`, and begins with what came from that moment on.
     """
 
     name: str
@@ -64,6 +69,8 @@ class Query:
     declarations_by_key: tuple[Kind, ...] = ()
     outlet: Outlet | None = None
     rests_until: tuple[Kind, ...] = ()
+    shape: Shape | None = None
+    shaped_by: tuple[Kind, ...] = ()
 
     @property
     def inputs(self) -> tuple[Kind, ...]:
@@ -98,7 +105,7 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .load()
     )
     rows = query.build(records, config, declared)
-    writer = query.outlet.writer(rows, config) if query.outlet else _to_kafka(rows, options)
+    writer = query.outlet.writer(rows, config) if query.outlet else _to_kafka(rows, query.name, options)
     started: StreamingQuery = (
         writer.option("checkpointLocation", str(config.paths.checkpoints / query.name))
         .outputMode("update")
@@ -119,10 +126,13 @@ def _beginning(query: Query, config: Config) -> dict[str, str]:
     return {"startingTimestamp": str(begins_ms), "startingOffsetsByTimestampStrategy": "latest"}
 
 
-def _to_kafka(rows: DataFrame, options: dict[str, str]) -> DataStreamWriter:
+def _to_kafka(rows: DataFrame, name: str, options: dict[str, str]) -> DataStreamWriter:
     return (
         rows.writeStream.format("kafka")
         .options(**options)
         .option("kafka.compression.type", "lz4")
         .option("kafka.linger.ms", "1")
+        .option("kafka.batch.size", str(BATCH_BYTES))
+        # Queries with the same settings would share one client: who writes much would hold up the others.
+        .option("kafka.client.id", f"catchment.pipeline.{name}")
     )

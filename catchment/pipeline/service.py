@@ -21,6 +21,8 @@ from catchment.pipeline.flow import Flow, FlowMeter
 from catchment.pipeline.queries import queries
 from catchment.pipeline.query import Progress, Query, has_begun, start
 from catchment.pipeline.runner import QueryRunner
+from catchment.pipeline.shapes import Shapes
+from catchment.pipeline.timings import Timings
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +73,7 @@ class Pipeline:
         self._runners = [self._runner(query, spark) for query in self._queries]
         meter = FlowMeter(self._config, self._queries)
         outlets = {query.name: query.outlet for query in self._queries if query.outlet}
+        timings, shapes = Timings(), Shapes(self._config, self._queries)
         measure_at = 0.0
         while not stopping.wait(self._pause_s()):
             for runner in self._runners:
@@ -80,7 +83,11 @@ class Pipeline:
                 self._progress[name] = outlet.progress()
             if time.monotonic() >= measure_at:
                 self._flows = meter.measure()
+                timings.read(spark)
+                self._renew(shapes.outdated())
                 measure_at = time.monotonic() + MEASURE_S
+        timings.close()
+        shapes.close()
         # A stop interrupts the tasks of real-time queries, and each of them would log that as an error.
         spark.sparkContext.setLogLevel("OFF")
         for runner in self._runners:
@@ -88,6 +95,11 @@ class Pipeline:
         for outlet in outlets.values():
             outlet.close()
         self._looking.close()
+
+    def _renew(self, names: list[str]) -> None:
+        for runner in self._runners:
+            if runner.name in names:
+                runner.renew()
 
     def report(self) -> Report:
         queries = [self._figures(runner) for runner in self._runners]

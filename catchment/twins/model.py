@@ -156,6 +156,11 @@ class Change(BaseModel):
     user: str
     at_ms: int
     confirm: bool = False
+    lane: str = Field(
+        "",
+        description="Within a source, what is in order: measurements of several sensors that one feed makes "
+        "changes of come as they like.",
+    )
     change: ObjectChange
 
     @property

@@ -16,15 +16,15 @@ import fastavro
 import pytest
 from confluent_kafka import Producer
 
-from catchment.alerts.model import Alert, Delivery, Event, Outcome, Phase
+from catchment.alerts.model import Alert, Delivery, Event, Notice, Outcome, Phase
 from catchment.config import Config
 from catchment.kafka.clients import producer, read_all
 from catchment.kafka.parties import Party
 from catchment.records import REASON_HEADER, TOPIC_HEADER, Kind
 from catchment.schemas.schema import parse
-from catchment.schemas.shipped import THRESHOLD_EVENT, shipped
+from catchment.schemas.shipped import THRESHOLD_EVENT, TWIN_NOTICE, shipped
 from tests.conftest import MakeConfig, RunBroker, free_ports
-from tests.events import event
+from tests.events import event, notice
 from tests.receivers import MailReceiver, TelegramReceiver, WebReceiver
 from tests.running_part import running_part
 
@@ -32,6 +32,7 @@ TOKEN = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"
 SECRET = "a-secret-of-more-than-24-characters"
 PATIENCE_S = 100.0
 SCHEMA = parse(shipped()[THRESHOLD_EVENT])
+NOTICE_SCHEMA = parse(shipped()[TWIN_NOTICE])
 
 
 pytestmark = pytest.mark.timeout(400)
@@ -121,13 +122,14 @@ def _json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def encode(each: Event) -> bytes:
+def encode(each: Event | Notice) -> bytes:
+    schema = SCHEMA if isinstance(each, Event) else NOTICE_SCHEMA
     body = io.BytesIO()
-    fastavro.schemaless_writer(body, json.loads(SCHEMA.text), each.model_dump(mode="json"))
-    return struct.pack(">bI", 0, SCHEMA.id) + body.getvalue()
+    fastavro.schemaless_writer(body, json.loads(schema.text), each.model_dump(mode="json"))
+    return struct.pack(">bI", 0, schema.id) + body.getvalue()
 
 
-def happen(write: Write, events: Iterable[Event]) -> None:
+def happen(write: Write, events: Iterable[Event | Notice]) -> None:
     for each in events:
         write(Kind.EVENTS, f"{each.site}/{each.sensor_id}", encode(each))
 
@@ -206,6 +208,21 @@ def test_each_change_of_state_is_told_once_also_when_a_channel_is_away_and_the_n
     assert sentences[0].startswith(
         f"Oven 3 (Press 7, Hall 2, site {node}): temperature above 80 °C since 1970-01-01 00:00:00 UTC"
     )
+
+
+def test_a_notice_about_a_twin_is_told_once(cluster: Config, tmp_path: Path, writer: Write) -> None:
+    node = "tower-notice"
+    tower = make_tower(cluster, tmp_path, node)
+    notices = [notice(number, node=node, site=node, text=f"notice {number}") for number in (1, 2, 3)]
+    with tower.web.open(), running_part(tower.config, "notify"):
+        # The query was restarted, and writes again what it had written.
+        happen(writer, [*notices[:2], *notices])
+        wait_for(lambda: len(tower.web.requests) == 3)
+    told = [json.loads(request.body) for request in tower.web.requests]
+    assert [(each["sentence"], each["state"], each["id"]) for each in told] == [
+        (f"kiln-1 (site {node}): notice {number}", "told", f"{node}/{node}/kiln-1/twins/notice/{number}")
+        for number in (1, 2, 3)
+    ]
 
 
 def test_killed_at_any_moment_nothing_is_left_out_and_what_came_twice_says_so(

@@ -53,3 +53,10 @@ def test_old_ones_are_forgotten_with_their_attempts_and_open_ones_never() -> Non
         book.put(over)
     assert [shown.first_ms for shown in book.all()] == [7, 6, 1]
     assert book.find(alert(first_ms=2).id) is None
+
+
+def test_a_notice_is_over_as_soon_as_it_is_told() -> None:
+    book = AlertBook()
+    book.put(alert(AlertState.TOLD, first_ms=5))
+    (told,) = book.all()
+    assert (told.raised_ms, told.cleared_ms) == (6, 6)

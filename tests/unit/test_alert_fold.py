@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catchment.alerts.fold import advance, alert_id
+from catchment.alerts.fold import advance, advance_notice, alert_id
 from catchment.alerts.model import AlertState, Event, Phase, Standing
-from tests.events import event
+from tests.events import event, notice
 
 RAISED, CLEARED = AlertState.RAISED, AlertState.CLEARED
 Change = tuple[str, AlertState]
@@ -109,3 +109,22 @@ def test_when_the_numbering_begins_anew_old_events_are_known_by_their_time() -> 
         "oslo/oslo/oven-3/too-hot/9000",
         RAISED,
     )
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=10), st.data())
+def test_a_notice_is_told_once_whatever_time_it_says_and_however_often_it_comes(
+    times_ms: list[int], data: st.DataObject
+) -> None:
+    notices = [notice(sequence, timestamp=ms) for sequence, ms in enumerate(times_ms, 1)]
+    again = data.draw(st.integers(0, len(notices)))
+    standing: Standing | None = None
+    told = []
+    for each in [*notices, *notices[again:]]:
+        standing, is_new = advance_notice(standing, each)
+        told += [each.sequence] * is_new
+    assert told == [each.sequence for each in notices]
+
+
+def test_notices_whose_numbering_began_anew_are_told() -> None:
+    standing, _ = advance_notice(None, notice(5, timestamp=100))
+    assert advance_notice(standing, notice(1, timestamp=101))[1]

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catchment.alerts.model import AlertState, Phase
-from catchment.alerts.sentence import DEFAULT, Subject, duration, facts, sentence, with_unit
+from catchment.alerts.sentence import DEFAULT, Subject, duration, facts, notice_sentence, sentence, with_unit
 from catchment.alerts.template import MAX_CHARACTERS, NAMES, check, fill
-from tests.events import event
+from tests.events import event, notice
 
 OVEN = Subject("Oven 3", "Thermometer", "press-7", "Press 7", "Hall 2")
 UNKNOWN = Subject("oven-3")
@@ -121,3 +121,12 @@ def test_the_manual_has_every_name() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "alerts.md").read_text(encoding="utf-8")
     for name, meaning in NAMES.items():
         assert f"| `${name}` | {meaning} |" in page
+
+
+def test_a_notice_says_which_object_and_what_its_sender_says() -> None:
+    assert notice_sentence(notice()) == "kiln-1 (site oslo): the door stands open"
+    refused = notice(cause="VALIDATION", text="heat: 1300 is too much")
+    assert (
+        notice_sentence(refused)
+        == "kiln-1 (site oslo): stream/lab sent what is refused: heat: 1300 is too much"
+    )

@@ -538,6 +538,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/twin-feeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All feeds of twins, sorted by site and id */
+        get: operations["list_twin_feeds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/twin-feeds/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One feed of twins */
+        get: operations["get_twin_feed"];
+        /** Declare or change a feed of twins of this site */
+        put: operations["put_twin_feed"];
+        post?: never;
+        /** Delete a feed of twins of this site */
+        delete: operations["delete_twin_feed"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/twin-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All types of twins, sorted by site and id */
+        get: operations["list_twin_types"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/twin-types/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One type of twins */
+        get: operations["get_twin_type"];
+        /** Declare or change a type of twins of this site */
+        put: operations["put_twin_type"];
+        post?: never;
+        /**
+         * Delete a type of twins of this site
+         * @description Its objects stay, and can be deleted by those that made them.
+         */
+        delete: operations["delete_twin_type"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -613,7 +688,7 @@ export interface components {
              * Average
              * @description Mean of all readings of the transgression.
              */
-            average: number;
+            average: number | null;
             /**
              * Channels
              * @description Names of the channels that it is sent on.
@@ -638,7 +713,8 @@ export interface components {
             device: string | null;
             /** Device Name */
             device_name: string | null;
-            direction: components["schemas"]["Direction"];
+            /** @description Null for a notice, as all that is measured. */
+            direction: components["schemas"]["Direction"] | null;
             /** Exceeded For Ms */
             exceeded_for_ms: number;
             /**
@@ -650,13 +726,13 @@ export interface components {
             first_ms: number;
             /**
              * Id
-             * @description node/site/sensor/rule/first_ms: the same when it is raised and when cleared.
+             * @description node/site/sensor/rule/first_ms: the same when it is raised and when cleared. Of a notice the last part is its number.
              */
             id: string;
             /** Last Ms */
             last_ms: number;
             /** Latest */
-            latest: number;
+            latest: number | null;
             /** Location */
             location: string | null;
             /**
@@ -668,7 +744,7 @@ export interface components {
              * Peak
              * @description The reading furthest beyond the threshold.
              */
-            peak: number;
+            peak: number | null;
             /**
              * Raised Ms
              * @description Null if its beginning has expired.
@@ -680,7 +756,7 @@ export interface components {
             rule_version: number;
             /**
              * Sensor
-             * @description The sensor's id.
+             * @description The sensor's id; of a notice the object's.
              */
             sensor: string;
             /** Sensor Name */
@@ -699,12 +775,12 @@ export interface components {
             site: string;
             state: components["schemas"]["AlertState"];
             /** Threshold */
-            threshold: number;
+            threshold: number | null;
             /** Unit */
             unit: string;
             /**
              * Version
-             * @description Changes of this sensor under this rule so far: odd when raised.
+             * @description Changes of this sensor under this rule so far: odd when raised. Of a notice its number.
              */
             version: number;
         };
@@ -723,10 +799,10 @@ export interface components {
         };
         /**
          * AlertState
-         * @description Raised and cleared alternate strictly for each sensor and rule.
+         * @description Raised and cleared alternate strictly for each sensor and rule; a notice is only told.
          * @enum {string}
          */
-        AlertState: "raised" | "cleared";
+        AlertState: "raised" | "cleared" | "told";
         /**
          * AlertSummary
          * @description An alert as it stands now: what is said of it is of its newest change.
@@ -741,7 +817,7 @@ export interface components {
              * Average
              * @description Mean of all readings of the transgression.
              */
-            average: number;
+            average: number | null;
             /**
              * Channels
              * @description Names of the channels that it is sent on.
@@ -761,7 +837,8 @@ export interface components {
             device: string | null;
             /** Device Name */
             device_name: string | null;
-            direction: components["schemas"]["Direction"];
+            /** @description Null for a notice, as all that is measured. */
+            direction: components["schemas"]["Direction"] | null;
             /** Exceeded For Ms */
             exceeded_for_ms: number;
             /**
@@ -773,13 +850,13 @@ export interface components {
             first_ms: number;
             /**
              * Id
-             * @description node/site/sensor/rule/first_ms: the same when it is raised and when cleared.
+             * @description node/site/sensor/rule/first_ms: the same when it is raised and when cleared. Of a notice the last part is its number.
              */
             id: string;
             /** Last Ms */
             last_ms: number;
             /** Latest */
-            latest: number;
+            latest: number | null;
             /** Location */
             location: string | null;
             /**
@@ -791,7 +868,7 @@ export interface components {
              * Peak
              * @description The reading furthest beyond the threshold.
              */
-            peak: number;
+            peak: number | null;
             /**
              * Raised Ms
              * @description Null if its beginning has expired.
@@ -803,7 +880,7 @@ export interface components {
             rule_version: number;
             /**
              * Sensor
-             * @description The sensor's id.
+             * @description The sensor's id; of a notice the object's.
              */
             sensor: string;
             /** Sensor Name */
@@ -822,12 +899,12 @@ export interface components {
             site: string;
             state: components["schemas"]["AlertState"];
             /** Threshold */
-            threshold: number;
+            threshold: number | null;
             /** Unit */
             unit: string;
             /**
              * Version
-             * @description Changes of this sensor under this rule so far: odd when raised.
+             * @description Changes of this sensor under this rule so far: odd when raised. Of a notice its number.
              */
             version: number;
         };
@@ -1071,6 +1148,44 @@ export interface components {
          * @enum {string}
          */
         "Format-Output": "json" | "avro";
+        /**
+         * FromMeasurements
+         * @description Measurements become values of an object.
+         */
+        FromMeasurements: {
+            /**
+             * Object
+             * @description The object's id; `{sensor}` and `{device}` are replaced.
+             * @default {sensor}
+             */
+            object: string;
+            /**
+             * Sensor
+             * @description Which sensors, by their ids.
+             * @default *
+             */
+            sensor: string;
+            /**
+             * Subject
+             * @description The Avro subject of the measurements.
+             */
+            subject: string;
+            /**
+             * Values
+             * @description Names of values, each with the field of the measurement that it comes from; by default every field is a value of its own name.
+             */
+            values?: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * FromStreams
+         * @description Records of these streams are messages to twins.
+         */
+        FromStreams: {
+            /** Streams */
+            streams: string;
+        };
         /**
          * Header
          * @description A header of the record, as Base64.
@@ -2301,6 +2416,249 @@ export interface components {
             under_way: number;
         };
         /**
+         * TwinFeed
+         * @description A declared feed.
+         */
+        TwinFeed: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Id
+             * @description Its name, unique in its site and kind.
+             */
+            id: string;
+            /**
+             * Site
+             * @description The site that declared it.
+             */
+            site: string;
+            /** Source */
+            source: components["schemas"]["FromStreams"] | components["schemas"]["FromMeasurements"];
+            /**
+             * Type
+             * @description Objects that are not there yet are made, of this type.
+             */
+            type?: string | null;
+            /**
+             * Updated Ms
+             * @description When it was last changed, in ms since 1970.
+             */
+            updated_ms: number;
+            /**
+             * Version
+             * @description Counts the changes, from 1.
+             */
+            version: number;
+        };
+        /**
+         * TwinFeedPage
+         * @description Some feeds of twins, and where the next ones begin.
+         */
+        TwinFeedPage: {
+            /** Items */
+            items: components["schemas"]["TwinFeed"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * TwinFeedSpec
+         * @description Where changes of twins come from, besides the API.
+         */
+        TwinFeedSpec: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** Source */
+            source: components["schemas"]["FromStreams"] | components["schemas"]["FromMeasurements"];
+            /**
+             * Type
+             * @description Objects that are not there yet are made, of this type.
+             */
+            type?: string | null;
+        };
+        /**
+         * TwinType
+         * @description A declared type of objects.
+         */
+        TwinType: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Id
+             * @description Its name, unique in its site and kind.
+             */
+            id: string;
+            /**
+             * Name
+             * @description What people call it.
+             */
+            name: string;
+            /**
+             * Open
+             * @description Whether objects may have values that are not declared.
+             * @default false
+             */
+            open: boolean;
+            /**
+             * Readers
+             * @description Who may see its objects, besides the one that made them.
+             * @default [
+             *       "token/*"
+             *     ]
+             */
+            readers: string[];
+            /**
+             * Site
+             * @description The site that declared it.
+             */
+            site: string;
+            /**
+             * Updated Ms
+             * @description When it was last changed, in ms since 1970.
+             */
+            updated_ms: number;
+            /**
+             * Values
+             * @description Its values by their names.
+             */
+            values?: {
+                [key: string]: components["schemas"]["ValueSpec"];
+            };
+            /**
+             * Version
+             * @description Counts the changes, from 1.
+             */
+            version: number;
+            /**
+             * Writers
+             * @description Who may make and change its objects, besides the one that made them. Devices have to be named, as `stream/NAME`.
+             * @default [
+             *       "token/*",
+             *       "feed/*"
+             *     ]
+             */
+            writers: string[];
+        };
+        /**
+         * TwinTypePage
+         * @description Some types of twins, and where the next ones begin.
+         */
+        TwinTypePage: {
+            /** Items */
+            items: components["schemas"]["TwinType"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * TwinTypeSpec
+         * @description What objects of one type are like, and who may do what with them.
+         */
+        TwinTypeSpec: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Name
+             * @description What people call it.
+             */
+            name: string;
+            /**
+             * Open
+             * @description Whether objects may have values that are not declared.
+             * @default false
+             */
+            open: boolean;
+            /**
+             * Readers
+             * @description Who may see its objects, besides the one that made them.
+             * @default [
+             *       "token/*"
+             *     ]
+             */
+            readers: string[];
+            /**
+             * Values
+             * @description Its values by their names.
+             */
+            values?: {
+                [key: string]: components["schemas"]["ValueSpec"];
+            };
+            /**
+             * Writers
+             * @description Who may make and change its objects, besides the one that made them. Devices have to be named, as `stream/NAME`.
+             * @default [
+             *       "token/*",
+             *       "feed/*"
+             *     ]
+             */
+            writers: string[];
+        };
+        /**
+         * ValueKind
+         * @description What a value of an object may be.
+         * @enum {string}
+         */
+        ValueKind: "number" | "integer" | "text" | "boolean";
+        /**
+         * ValueSpec
+         * @description What a type says of one value.
+         */
+        ValueSpec: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            kind: components["schemas"]["ValueKind"];
+            /**
+             * Max
+             * @description Highest number allowed.
+             */
+            max?: number | null;
+            /**
+             * Max Length
+             * @description Most characters of a text.
+             */
+            max_length?: number | null;
+            /**
+             * Min
+             * @description Lowest number allowed.
+             */
+            min?: number | null;
+            /**
+             * One Of
+             * @description The only values allowed.
+             */
+            one_of?: (boolean | number | string)[] | null;
+            /**
+             * Required
+             * @description Whether an object must have it from its creation on.
+             * @default false
+             */
+            required: boolean;
+            /**
+             * Unit
+             * @default
+             */
+            unit: string;
+        };
+        /**
          * Who
          * @description Who the caller is.
          */
@@ -2392,7 +2750,7 @@ export interface operations {
     alerts: {
         parameters: {
             query?: {
-                /** @description `raised`: those that are open; `cleared`: those that are over. */
+                /** @description `raised`: those that are open; `cleared`: those that are over; `told`: notices. */
                 state?: components["schemas"]["AlertState"] | null;
                 /** @description Of rules of this node. */
                 node?: string | null;
@@ -5120,6 +5478,642 @@ export interface operations {
             };
             /** @description Forbidden */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_twin_feeds: {
+        parameters: {
+            query?: {
+                /** @description Only those of this site. */
+                site?: string | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwinFeedPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_twin_feed: {
+        parameters: {
+            query?: {
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwinFeed"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_twin_feed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TwinFeedSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwinFeed"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_twin_feed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_twin_types: {
+        parameters: {
+            query?: {
+                /** @description Only those of this site. */
+                site?: string | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwinTypePage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_twin_type: {
+        parameters: {
+            query?: {
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwinType"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_twin_type: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TwinTypeSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwinType"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_twin_type: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

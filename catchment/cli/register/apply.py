@@ -8,7 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from catchment.cli.console import AsJson, print_json
-from catchment.cli.register import calls, device, mapping, schema, sensor, sensor_type
+from catchment.cli.register import calls, device, mapping, schema, sensor, sensor_type, twin_feed, twin_type
 from catchment.client import Session
 from catchment.config.section import Name
 from catchment.errors import ConfigurationError
@@ -26,6 +26,8 @@ class Declarations(BaseModel):
     devices: Bodies = Field(default_factory=dict)
     sensors: Bodies = Field(default_factory=dict)
     mappings: Bodies = Field(default_factory=dict)
+    twin_types: Bodies = Field(default_factory=dict)
+    twin_feeds: Bodies = Field(default_factory=dict)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -46,6 +48,8 @@ def apply(
             ("devices", device.PATH, declared.devices),
             ("sensors", sensor.PATH, declared.sensors),
             ("mappings", mapping.PATH, declared.mappings),
+            ("twin_types", twin_type.PATH, declared.twin_types),
+            ("twin_feeds", twin_feed.PATH, declared.twin_feeds),
         ):
             written[kind] = {name: session.put(f"{path}/{name}", body) for name, body in bodies.items()}
     if as_json:

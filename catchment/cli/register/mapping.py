@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from catchment.cli.console import AsJson
-from catchment.cli.names import Id
+from catchment.cli.names import Id, pairs
 from catchment.cli.register import calls
 from catchment.cli.register.calls import OfSite, OnlySite
 from catchment.registry.model import Format, TimeUnit
@@ -43,12 +43,12 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Declare a mapping, or change it; more is possible in a file: `catchment register apply`."""
-    constants = {name: {"const": text} for name, text in _pairs("--const", const).items()}
+    constants = {name: {"const": text} for name, text in pairs("--const", const).items()}
     body: dict[str, Any] = {
         "streams": streams,
         "subject": subject,
         "format": message_format,
-        "fields": {**_pairs("--field", field), **constants},
+        "fields": {**pairs("--field", field), **constants},
     }
     if sensor_field or sensor:
         body["sensor"] = {"field": sensor_field} if sensor_field else {"fixed": sensor}
@@ -73,10 +73,3 @@ def list_(context: typer.Context, site: OnlySite = None, as_json: AsJson = False
 def remove(context: typer.Context, identifier: Id) -> None:
     """Remove a mapping: messages of its streams become no measurements any more."""
     calls.remove(context, f"{PATH}/{identifier}", identifier)
-
-
-def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
-    pairs = [each.partition("=") for each in given or ()]
-    if any(not (name and equals and text) for name, equals, text in pairs):
-        raise typer.BadParameter(f"{option} is written {option} NAME=VALUE.")
-    return {name: text for name, _, text in pairs}

@@ -14,6 +14,7 @@ RETRY_S = 1.0
 STOP_S = 2.0
 TEMPERATURE = "TemperatureData"
 THRESHOLD_EVENT = "TemperatureThresholdExceeded"
+TWIN_NOTICE = "TwinNotice"
 
 
 def shipped() -> dict[str, str]:

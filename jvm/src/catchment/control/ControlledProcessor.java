@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.Map;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.streaming.ExpiredTimerInfo;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.StatefulProcessor;
@@ -55,10 +57,13 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
     public static final int VALUE = 6;
     public static final int HEADERS = 7;
 
+    private static final long LONG_AGO_MS = 1;
+
     private final Declarations atStart;
     private transient MapState<String, byte[]> declarations;
     private transient ValueState<Long> generation;
     private transient Map<Integer, V> views;
+    private transient Timing timing;
 
     protected ControlledProcessor(Declarations atStart) {
         this.atStart = atStart;
@@ -67,14 +72,29 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
     /** Runs a processor over rows, live or in a batch. */
     protected static <V> Dataset<Row> run(
             Dataset<Row> rows, ControlledProcessor<V> processor, StructType output) {
+        return run(rows, processor, output, TimeMode.None());
+    }
+
+    /** The same for one that calls {@link #keepLater}. */
+    protected static <V> Dataset<Row> runKeeping(
+            Dataset<Row> rows, ControlledProcessor<V> processor, StructType output) {
+        return run(rows, processor, output, TimeMode.ProcessingTime());
+    }
+
+    private static <V> Dataset<Row> run(
+            Dataset<Row> rows, ControlledProcessor<V> processor, StructType output, TimeMode timeMode) {
         return rows.groupBy("shard")
                 .as(Encoders.INT(), Encoders.row(rows.schema()))
-                .transformWithState(
-                        processor, TimeMode.None(), OutputMode.Update(), Encoders.row(output));
+                .transformWithState(processor, timeMode, OutputMode.Update(), Encoders.row(output));
     }
 
     /** Makes state of one's own, if there is any. */
     protected void opened() {}
+
+    /** Where the time that each row of data takes is counted; nowhere if it is null. */
+    protected Timing timing() {
+        return null;
+    }
 
     /** A view of a shard that knows of no declaration yet. */
     protected abstract V open(int shard);
@@ -91,12 +111,35 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
     /** Handles a row of data. */
     protected abstract void take(V view, Row row, List<Row> results);
 
+    /** Puts what a view holds back into the state; called before the checkpoint if {@link #keepLater} was. */
+    protected void keep(V view) {}
+
+    /**
+     * Asks for {@link #keep}, for the shard whose row is being handled.
+     *
+     * <p>A timer that was due in the past fires at the latest when the input of a checkpoint interval has ended,
+     * before the state is committed.
+     */
+    protected final void keepLater() {
+        getHandle().registerTimer(LONG_AGO_MS);
+    }
+
+    @Override
+    public final Iterator<Row> handleExpiredTimer(Integer shard, TimerValues timers, ExpiredTimerInfo expired) {
+        V view = views.get(shard);
+        if (view != null) {
+            keep(view);
+        }
+        return CollectionConverters.asScala(Collections.<Row>emptyIterator());
+    }
+
     @Override
     public final void init(OutputMode outputMode, TimeMode timeMode) {
         declarations = getHandle()
                 .getMapState("declarations", Encoders.STRING(), Encoders.BINARY(), TTLConfig.NONE());
         generation = getHandle().getValueState("generation", Encoders.LONG(), TTLConfig.NONE());
         views = new HashMap<>();
+        timing = timing();
         opened();
     }
 
@@ -113,10 +156,20 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
             if (row.getBoolean(DECLARED)) {
                 hear(view, row, results);
             } else {
-                take(view, row, results);
+                taken(view, row, results);
             }
         }
         return CollectionConverters.asScala(results.iterator());
+    }
+
+    private void taken(V view, Row row, List<Row> results) {
+        if (timing == null) {
+            take(view, row, results);
+            return;
+        }
+        long began = System.nanoTime();
+        take(view, row, results);
+        timing.add(System.nanoTime() - began);
     }
 
     private V begin(int shard, List<Row> results) {

@@ -1,5 +1,6 @@
 package catchment.thresholds;
 
+import catchment.control.WaitingRoom;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;

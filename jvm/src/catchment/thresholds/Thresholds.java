@@ -3,6 +3,8 @@ package catchment.thresholds;
 import catchment.control.ControlledProcessor;
 import catchment.control.Declarations;
 import catchment.control.KafkaRows;
+import catchment.control.StoredRow;
+import catchment.control.WaitingRoom;
 import catchment.records.Stamp;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

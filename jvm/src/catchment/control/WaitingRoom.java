@@ -1,6 +1,5 @@
-package catchment.thresholds;
+package catchment.control;
 
-import catchment.control.KafkaRows;
 import catchment.records.Stamp;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,25 +13,25 @@ import scala.collection.Iterator;
  * <p>A limited number, and not for ever: whatever turns up a minute after the first and has to wait as well
  * sends those away that have waited that long.
  */
-final class WaitingRoom {
+public final class WaitingRoom {
     static final int SEATS = 1000;
     static final long LONGEST_US = 60_000_000;
 
     private final ListState<byte[]> rows;
 
-    WaitingRoom(ListState<byte[]> rows) {
+    public WaitingRoom(ListState<byte[]> rows) {
         this.rows = rows;
     }
 
     /** Who sits in the room of one shard; counted once, so that a flood costs little. */
-    static final class Guests {
+    public static final class Guests {
         private boolean counted;
         private int number;
         private long oldestUs;
     }
 
     /** Lets a row wait, if there is a seat; gives back those that waited too long, or found none. */
-    List<Row> add(Guests guests, Row row) {
+    public List<Row> add(Guests guests, Row row) {
         if (!guests.counted) {
             seat(guests, leave(guests));
         }
@@ -48,7 +47,7 @@ final class WaitingRoom {
     }
 
     /** Everyone leaves, in the order in which they came. */
-    List<Row> leave(Guests guests) {
+    public List<Row> leave(Guests guests) {
         List<Row> all = new ArrayList<>();
         Iterator<byte[]> stored = rows.get();
         while (stored.hasNext()) {

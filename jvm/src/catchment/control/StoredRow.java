@@ -1,7 +1,5 @@
-package catchment.thresholds;
+package catchment.control;
 
-import catchment.control.ControlledProcessor;
-import catchment.control.KafkaRows;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -15,7 +13,7 @@ import org.apache.spark.sql.RowFactory;
 import scala.jdk.javaapi.CollectionConverters;
 
 /** A row of data in the state: one that cannot be handled yet. */
-final class StoredRow {
+public final class StoredRow {
     private static final int NULL = -1;
 
     private StoredRow() {}
@@ -57,7 +55,7 @@ final class StoredRow {
     }
 
     /** A row's headers; none if it has none. */
-    static List<Row> headers(Row row) {
+    public static List<Row> headers(Row row) {
         return row.isNullAt(ControlledProcessor.HEADERS) ? List.of() : row.getList(ControlledProcessor.HEADERS);
     }
 
