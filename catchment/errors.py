@@ -128,6 +128,30 @@ class InvalidRule(CatchmentError):
     http_status = 422
 
 
+class InvalidExpression(CatchmentError):
+    """A question to twins that cannot be read; the message points at the place."""
+
+    code = "invalid-expression"
+    exit_code = 2
+    http_status = 422
+
+    def __init__(self, text: str, place: int, expected: str, found: str) -> None:
+        line = "".join(each if each.isprintable() else " " for each in text)
+        super().__init__(
+            f"The expression is wrong at column {place + 1}: expected {expected}, found {found}",
+            f"Correct it here:\n  {line}\n  {' ' * place}^",
+        )
+        self.place = place
+
+
+class PartitionsMissing(CatchmentError):
+    """What was asked for lies where no instance of the view answers at this moment."""
+
+    code = "partitions-missing"
+    http_status = 503
+    transient = True
+
+
 class SchemaRefused(CatchmentError):
     """The schema registry does not have it, or does not take it; its own code says why."""
 

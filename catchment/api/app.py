@@ -25,6 +25,8 @@ from catchment.api import (
     session,
     sites,
     status,
+    twin_changes,
+    twins,
 )
 from catchment.api.guard import Guard
 from catchment.api.hub import Hub
@@ -40,6 +42,7 @@ from catchment.node.status import ask_node
 from catchment.registry.registry import Registry
 from catchment.schemas.registry import SchemaRegistry
 from catchment.security.tokens import Tokens
+from catchment.twins.service import Twins
 
 RESOURCES = (
     probes,
@@ -57,6 +60,8 @@ RESOURCES = (
     rules,
     lake,
     deadletters,
+    twins,
+    twin_changes,
 )
 DESCRIPTION = "State and data of a Catchment node. Errors are RFC 9457 problems with codes that never change."
 
@@ -98,4 +103,5 @@ def _services(config: Config, ledger_source: LedgerSource, tables: Tables) -> Se
         registry=Registry(config.site, tables, schemas),
         rules=RuleBook(config.site, tables, config.alerts.channels),
         deadletters=DeadLetters(config, tables),
+        twins=Twins(config, tables),
     )

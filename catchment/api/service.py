@@ -46,8 +46,13 @@ class Server(uvicorn.Server):
         )
         self._services: Services = app.state.services
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._services.twins.open()
+        await super().startup(sockets)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._services.hub.close()
+        await self._services.twins.close()
         await super().shutdown(sockets)
 
 
@@ -69,11 +74,13 @@ def run(config: Config) -> None:
     tables.start()
     publisher.start()
     schemas.start()
-    reporter = Reporter(config.paths.socket(PART), lambda: report(app.state.services))
+    app.state.services.twins.start()
+    reporter = Reporter(config.paths.socket(part_of(config)), lambda: report(app.state.services))
     try:
         server.run(sockets=[listener])
     finally:
         reporter.close()
+        app.state.services.twins.stop()
         schemas.stop()
         publisher.stop()
         alerts.stop()
@@ -81,15 +88,28 @@ def run(config: Config) -> None:
         ledger.stop()
 
 
+def part_of(config: Config) -> str:
+    """The name of this instance as a part of the node; several have sockets of their own."""
+    instance = config.twin_view.instance
+    return PART if instance == PART else f"{PART}-{instance}"
+
+
 def report(services: Services) -> Report:
-    """How this part is: it runs when it has read the ledger and what was declared."""
+    """How this part is: it runs when it has read the ledger, what was declared, and its twins."""
+    twins = services.twins
+    twins.note()
     current = services.ledger.caught_up and services.tables.caught_up
-    return Report(
-        state=State.RUNNING if current else State.STARTING,
-        detail="" if current else "reading the ledger and what was declared",
-        figures={"requests": requests_served(), "open_pages": services.hub.open_pages},
-        metrics=metrics_text(),
-    )
+    state, detail = twins.state()
+    if not current:
+        state, detail = State.STARTING, "reading the ledger and what was declared"
+    figures = {
+        "requests": requests_served(),
+        "open_pages": services.hub.open_pages,
+        "twins": twins.view.here.held,
+        "partitions": sorted(twins.view.here.ready),
+        "instances": len(twins.view.here.alive()),
+    }
+    return Report(state=state, detail=detail, figures=figures, metrics=metrics_text())
 
 
 def listen(config: Config) -> socket.socket:

@@ -16,6 +16,7 @@ from catchment.kafka.table import Tables
 from catchment.registry.registry import Registry
 from catchment.schemas.registry import SchemaRegistry
 from catchment.security.tokens import Tokens
+from catchment.twins.service import Twins
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,10 @@ class Services:
     registry: Registry
     rules: RuleBook
     deadletters: DeadLetters
+    twins: Twins
 
 
-def services_of(request: Request) -> Services:
+async def services_of(request: Request) -> Services:
     return cast(Services, request.app.state.services)
 
 

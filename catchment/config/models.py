@@ -15,6 +15,7 @@ from catchment.config.listeners import AdapterSettings, HttpSettings, LimitSetti
 from catchment.config.relay import RelaySettings
 from catchment.config.section import Name, Port, Section
 from catchment.config.store import StoreSettings
+from catchment.config.twin_view import TwinViewSettings
 
 # Embedded broker and controller are one process: nobody else talks to the controller.
 CONTROLLER_HOST = "127.0.0.1"
@@ -185,6 +186,7 @@ class Config(Section):
     lake: LakeSettings = LakeSettings()
     alerts: AlertsSettings = AlertsSettings()
     store: StoreSettings = StoreSettings()
+    twin_view: TwinViewSettings = TwinViewSettings()
     supervisor: SupervisorSettings = SupervisorSettings()
 
     @property
