@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -51,9 +51,10 @@ class TwinWriter:
         self.flush()
 
     def put(self, twins: Iterable[Twin], partition: int | None = None) -> None:
-        where = {} if partition is None else {"partition": partition}
         for each in twins:
-            self._producer.produce(Kind.TWINS.topic, each.model_dump_json(), each.key, **where)
+            # -1 leaves it to the partitioner.
+            where = -1 if partition is None else partition
+            self._producer.produce(Kind.TWINS.topic, each.model_dump_json(), each.key, where)
             self._producer.poll(0)
         self.flush()
 
@@ -143,8 +144,10 @@ def deciding(config: Config) -> Iterator[Decider]:
         decider.stop()
 
 
-def eventually(reached: Any, timeout_s: float = 15.0) -> None:
+def eventually(
+    reached: Callable[[], bool], seen: Callable[[], str] = lambda: "", timeout_s: float = 15.0
+) -> None:
     deadline_s = time.monotonic() + timeout_s
     while not reached():
-        assert time.monotonic() < deadline_s, "it did not come about in time"
+        assert time.monotonic() < deadline_s, f"it did not come about in time; last: {seen()}"
         time.sleep(0.02)

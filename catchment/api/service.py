@@ -108,6 +108,7 @@ def report(services: Services) -> Report:
         "twins": twins.view.here.held,
         "partitions": sorted(twins.view.here.ready),
         "instances": len(twins.view.here.alive()),
+        "peer_port": twins.view.here.peer_port,
     }
     return Report(state=state, detail=detail, figures=figures, metrics=metrics_text())
 

@@ -75,7 +75,7 @@ class Instance:
     @property
     def held(self) -> int:
         """How many objects this instance has."""
-        return sum(map(len, self._changelog.shards.values())) if self._changelog else 0
+        return sum(shard.size for shard in self._changelog.shards.values()) if self._changelog else 0
 
     @property
     def lag_records(self) -> int:
@@ -88,6 +88,11 @@ class Instance:
         if not self.partitions or not self._members or not self._members.known:
             return False
         return share_of(self.name, self._members.alive(), self.partitions) <= self.ready
+
+    @property
+    def peer_port(self) -> int:
+        """Where it answers the others."""
+        return self._server.port if self._server else 0
 
     def alive(self) -> dict[str, Presence]:
         """Every instance that is there, by its name."""

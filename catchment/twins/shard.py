@@ -56,7 +56,9 @@ class Shard:
         self._index = Index()
         self._writing = threading.Lock()
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
+        """How many objects it has."""
         return len(self._entries)
 
     def close(self) -> None:

@@ -388,7 +388,9 @@ def test_the_process_is_ready_when_it_has_read_the_ledger(cluster: Config) -> No
         with node.client(node.token()) as client:
             assert client.get("/ready").status_code == 200
             assert client.get("/api/v1/ledger").status_code == 200
-        assert ask(cluster.paths.socket("api")).figures == {"requests": 2, "open_pages": 0}
+        figures = ask(cluster.paths.socket("api")).figures
+        assert (figures["requests"], figures["open_pages"], figures["instances"]) == (2, 0, 1)
+        assert figures["partitions"] == [0, 1, 2, 3]
         process.terminate()
         assert process.wait(10) == 0
     finally:

@@ -64,9 +64,10 @@ def all_of(client: httpx.Client, **parameters: Any) -> tuple[set[str], Any]:
 
 
 def await_version(client: httpx.Client, identifier: str, version: int, **parameters: Any) -> httpx.Response:
-    tag = f'"{version}"'
-    get = lambda: client.get(f"{PATH}/{identifier}", params=parameters)  # noqa: E731
-    eventually(lambda: get().headers.get("etag") == tag)
+    def get() -> httpx.Response:
+        return client.get(f"{PATH}/{identifier}", params=parameters)
+
+    eventually(lambda: get().headers.get("etag") == f'"{version}"', lambda: get().text)
     return get()
 
 
