@@ -4,7 +4,7 @@ Each says what happened and to which thing, and what to change. The code is stab
 and the API show the same one. Transient errors go away by themselves and are retried.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class CatchmentError(Exception):
@@ -135,13 +135,14 @@ class InvalidExpression(CatchmentError):
     exit_code = 2
     http_status = 422
 
-    def __init__(self, text: str, place: int, expected: str, found: str) -> None:
+    @classmethod
+    def at(cls, text: str, place: int, expected: str, found: str) -> Self:
+        """The error at a place of a text, with a mark below it."""
         line = "".join(each if each.isprintable() else " " for each in text)
-        super().__init__(
+        return cls(
             f"The expression is wrong at column {place + 1}: expected {expected}, found {found}",
             f"Correct it here:\n  {line}\n  {' ' * place}^",
         )
-        self.place = place
 
 
 class PartitionsMissing(CatchmentError):

@@ -24,6 +24,9 @@ from catchment.schemas.shipped import ShippedSchemas
 from catchment.security.authority import Authority, Identity
 
 PART = "api"
+# How long one thread may keep the interpreter while others wait. The 5 ms of old would be noticed by requests
+# that change threads a few times while the twins' changelog is being read.
+_SWITCH_S = 0.001
 # Requests that are under way may take so long to end; live streams are closed at once.
 _DRAIN_S = 5
 
@@ -60,6 +63,7 @@ def run(config: Config) -> None:
     """Serves until SIGTERM or SIGINT."""
     # uvicorn stops in order on its own, then raises the signal anew: let it end us through `finally`.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    sys.setswitchinterval(_SWITCH_S)
     identity = Authority(config.paths.identities, config.hostnames).identity(PART)
     ledger = LedgerView(config, Party.API)
     tables = Tables(config, Party.API)

@@ -1,13 +1,20 @@
 """Twins through the API: what a caller sees, searches, changes and is told live."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import orjson
 import pytest
+import yaml
+from typer.testing import CliRunner
+from typer.testing import Result as CommandResult
 
+from catchment import connect
+from catchment.cli.main import app
 from catchment.config import Config
+from catchment.errors import InvalidExpression, NotFound, VersionChanged
 from catchment.security.tokens import Scope
 from catchment.twins.model import Refusal, Result
 from tests.serving import ServedNode, serve
@@ -313,3 +320,93 @@ def test_one_object_is_watched_until_the_token_is_revoked(node: ServedNode, writ
             assert next(events)[1]["version"] == 2
             node.tokens.revoke("watcher")
             assert list(events) == []
+
+
+# The command line and the Python client
+
+
+@pytest.fixture
+def catchment(node: ServedNode, tmp_path: Path) -> "Catchment":
+    return Catchment(node, tmp_path)
+
+
+class Catchment:
+    """The command line on the served node."""
+
+    def __init__(self, node: ServedNode, folder: Path) -> None:
+        self._settings = folder / "catchment.yaml"
+        needed = {"data_dir": True, "site": True, "api": True}
+        self._settings.write_text(yaml.safe_dump(node.config.model_dump(mode="json", include=needed)))
+        node.config.paths.operator_token.write_text(node.token("operator"))
+
+    def twins(self, *arguments: str) -> CommandResult:
+        return CliRunner().invoke(app, ["--config", str(self._settings), "twins", *arguments])
+
+    def json(self, *arguments: str) -> Any:
+        result = self.twins(*arguments, "--json")
+        assert result.exception is None, result.output
+        return orjson.loads(result.stdout)
+
+
+def test_the_command_line_shows_and_searches(
+    catchment: Catchment, client: httpx.Client, writer: TwinWriter
+) -> None:
+    writer.put([twin("typed-1", values={"heat": 70}), twin("typed-2", values={"heat": 90, "on": True})])
+    await_version(client, "typed-1", 1)
+    await_version(client, "typed-2", 1)
+    hot = 'id like "typed-*" and heat > 80'
+    assert [each["id"] for each in catchment.json("search", hot)] == ["typed-2"]
+    assert "heat=90, on=true" in catchment.twins("search", hot).stdout
+    assert catchment.json("get", "typed-1")["values"] == {"heat": 70}
+    assert "typed-1" in {
+        each["id"] for each in catchment.json("list", "--type", "machine", "--limit", "1000")
+    }
+    wrong = catchment.twins("search", "heat >").exception
+    assert isinstance(wrong, InvalidExpression)
+    assert wrong.exit_code == 2
+    assert isinstance(catchment.twins("get", "absent").exception, NotFound)
+
+
+def test_the_command_line_changes(catchment: Catchment, decider: Decider) -> None:
+    decider.decide("commanded", version=1, state=twin("commanded", 1))
+    assert (
+        catchment.twins("create", "commanded", "--type", "machine", "heat=1").stdout == "commanded: applied\n"
+    )
+    decider.decide("commanded", version=2, state=twin("commanded", 2))
+    values = ["heat=80", "count+=1", "door=", 'name="80"', "state=on"]
+    changed = catchment.json("change", "commanded", *values, "--if-version", "1")
+    assert (changed["state"], changed["objects"][0]["version"]) == ("applied", 2)
+    assert catchment.json("transaction", changed["transaction"])["state"] == "applied"
+    sent = decider.changes_of("commanded")[-1]
+    assert {name: each.model_dump(exclude_none=True) for name, each in sent.values.items()} == {
+        "heat": {"set": 80},
+        "count": {"add": 1},
+        "door": {"unset": True},
+        "name": {"set": "80"},
+        "state": {"set": "on"},
+    }
+    decider.decide("commanded", Result.REFUSED, refusal=Refusal.VERSION_CHANGED)
+    assert isinstance(catchment.twins("delete", "commanded", "--mark").exception, VersionChanged)
+    later = catchment.twins("delete", "unanswered", "--wait", "0").stdout
+    assert "under way as transaction" in later
+
+
+def test_programs_find_and_change(
+    node: ServedNode, client: httpx.Client, writer: TwinWriter, decider: Decider
+) -> None:
+    writer.put([twin(f"program-{number}", values={"heat": number}) for number in range(3)])
+    for number in range(3):
+        await_version(client, f"program-{number}", 1)
+    with connect(node.url, node.token("program"), node.config.paths.identities / "ca.crt") as program:
+        where = 'id like "program-*" and heat >= 1'
+        assert {each["id"] for each in program.twins(where)} == {"program-1", "program-2"}
+        assert [each["id"] for each in program.twins(where, "-heat")] == ["program-2", "program-1"]
+        assert program.twin("program-0")["values"] == {"heat": 0}
+        decider.decide("program-0", version=2, state=twin("program-0", 2))
+        assert program.change("program-0", {"heat": 5}, add={"count": 2})["state"] == "applied"
+        assert program.twin("program-0")["version"] == 2
+        told = program.twin_calls.watch(where)
+        assert {next(told)[1]["id"], next(told)[1]["id"]} == {"program-1", "program-2"}
+        with pytest.raises(InvalidExpression) as refused:
+            program.twins("heat = ")
+        assert "column 8" in str(refused.value)

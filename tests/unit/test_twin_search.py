@@ -140,12 +140,12 @@ def test_a_wrong_expression_is_refused_at_its_place(text: str, column: int, expe
 
 @given(st.text(max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    place = 0
+    caret = ""
     try:
         parse(text)
     except InvalidExpression as refused:
-        place = refused.place
-    assert 0 <= place <= len(text)
+        caret = refused.remedy.splitlines()[-1]
+    assert len(caret) <= len("  ") + len(text) + len("^")
 
 
 # What it means

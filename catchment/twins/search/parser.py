@@ -81,7 +81,7 @@ class Piece:
 def parse(text: str) -> Expression:
     """The expression that a text says."""
     if len(text) > LONGEST:
-        raise InvalidExpression(text[:LONGEST], LONGEST, f"at most {LONGEST:,} characters", "more")
+        raise InvalidExpression.at(text[:LONGEST], LONGEST, f"at most {LONGEST:,} characters", "more")
     return _Parser(text).whole()
 
 
@@ -165,7 +165,7 @@ class _Parser:
         piece = self._piece
         value = self._scalar()
         if isinstance(value, bool) and operator not in (Operator.EQUAL, Operator.DIFFERENT):
-            raise InvalidExpression(self._text, piece.start, "a number or a text in quotes", piece.shown())
+            raise InvalidExpression.at(self._text, piece.start, "a number or a text in quotes", piece.shown())
         return Compare(field, operator, value)
 
     def _field(self) -> Field:
@@ -241,10 +241,10 @@ class _Parser:
         for token, form in _TOKENS.items():
             if match := form.match(self._text, start):
                 return Piece(token, match[0], start)
-        raise InvalidExpression(self._text, start, *_unreadable(self._text[start]))
+        raise InvalidExpression.at(self._text, start, *_unreadable(self._text[start]))
 
     def _wrong(self, expected: str) -> InvalidExpression:
-        return InvalidExpression(self._text, self._piece.start, expected, self._piece.shown())
+        return InvalidExpression.at(self._text, self._piece.start, expected, self._piece.shown())
 
 
 def _unreadable(character: str) -> tuple[str, str]:
