@@ -106,14 +106,14 @@ async def list_twins(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Response:
-    question = Question.of(where, sort, site=site, type_=type_, ids=ids, limit=limit + 1)
+    question = Question.of(where, sort, site=site, type_=type_, ids=ids)
     wanted = request.headers.get("accept", "")
     if EVENTS in wanted:
         return live(services, caller, question)
     if LINES in wanted:
         return StreamingResponse(_lines(services, caller, question), media_type=LINES)
     after = decode_place(PLACE, cursor) if cursor else None
-    found, missing = await services.twins.view.page(question.beyond(after), caller.party)
+    found, missing = await services.twins.view.page(question.part(limit + 1, after), caller.party)
     return _page(found[:limit], len(found) > limit, missing)
 
 

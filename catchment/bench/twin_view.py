@@ -7,8 +7,9 @@ import asyncio
 import random
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -54,7 +55,7 @@ def measure(site: Config, result: Result, *, twins: int = TWINS, short: bool = F
             caller = Caller(site)
             name = f"view_{count}"
             _note_all(result, f"{name}_get_all", caller, ports[0], twins, turns)
-            _note_delays(result, f"{name}_search", asyncio.run(caller.searches(ports[0], 40 * turns)))
+            _note_delays(result, f"{name}_search", asyncio.run(caller.searches(ports[0], 80 * turns)))
             for place in ("right", "wrong") if count > 1 else ("right",):
                 paths = _paths(site, twins, here=place == "right")
                 delays = asyncio.run(caller.paced(ports[0], paths, RATE_PER_S * seconds))
@@ -83,9 +84,8 @@ def instances(site: Config, count: int) -> Iterator[list[int]]:
         for name, port in zip(_NAMES, ports, strict=False):
             child = start(site, name, ["catchment", "--config", str(_settings(site, name, port)), "serve"])
             stack.callback(child.kill)
-            wait_for(_is_ready(site, name, count), _check(child, site, name))
-        for name in _NAMES[:count]:
-            wait_for(_is_ready(site, name, count), lambda: None)
+            wait_for(partial(_runs, site, name), partial(_check, child, site, name))
+        wait_for(lambda: _is_shared(site, _NAMES[:count]), lambda: None)
         yield ports
 
 
@@ -193,7 +193,7 @@ def _note_delays(result: Result, name: str, delays_ms: list[float]) -> None:
 
 def _paths(site: Config, twins: int, *, here: bool) -> list[str]:
     """Addresses of objects that the first instance has, or has not."""
-    held = set(ask(site.paths.socket(_NAMES[0])).figures["partitions"])
+    held = set(_partitions(site, _NAMES[0]))
     partitions = TOPICS[Kind.TWINS].partitions
     names = [_name(number) for number in range(0, twins, 7)]
     keys = {name: f"{site.site}/{name}".encode() for name in names}
@@ -236,21 +236,25 @@ def _settings(site: Config, name: str, port: int) -> Path:
     return file
 
 
-def _is_ready(site: Config, name: str, count: int) -> Callable[[], bool]:
-    def answer() -> bool:
-        try:
-            report = ask(site.paths.socket(name))
-        except NodeNotRunning:
-            return False
-        together = report.figures.get("instances") == count or name != _NAMES[count - 1]
-        return report.state is State.RUNNING and together
-
-    return answer
+def _partitions(site: Config, name: str) -> list[int]:
+    """What an instance answers for, once it runs."""
+    try:
+        report = ask(site.paths.socket(name))
+    except NodeNotRunning:
+        return []
+    return list(report.figures["partitions"]) if report.state is State.RUNNING else []
 
 
-def _check(child: Child, site: Config, name: str) -> Callable[[], None]:
-    def check() -> None:
-        if child.exited():
-            raise PartFailed(f"{name} ended: {last_words(log_of(site, name))}", "Run the benchmark again.")
+def _runs(site: Config, name: str) -> bool:
+    return bool(_partitions(site, name))
 
-    return check
+
+def _is_shared(site: Config, names: Sequence[str]) -> bool:
+    """Whether every partition has one instance, and every instance its share."""
+    held = [_partitions(site, name) for name in names]
+    return all(held) and sorted(sum(held, [])) == list(range(TOPICS[Kind.TWINS].partitions))
+
+
+def _check(child: Child, site: Config, name: str) -> None:
+    if child.exited():
+        raise PartFailed(f"{name} ended: {last_words(log_of(site, name))}", "Run the benchmark again.")

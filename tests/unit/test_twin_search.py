@@ -241,7 +241,7 @@ def test_the_index_answers_like_a_plain_filter_page_by_page_from_any_partitions(
         pages += [place[1:] for place, _ in page]
         if len(page) < limit:
             break
-        question = question.beyond(PLACE.validate_python(list(page[-1][0])))
+        question = question.part(limit, PLACE.validate_python(list(page[-1][0])))
     assert pages == plainly(herd, whole)
 
 

@@ -48,7 +48,6 @@ class Question:
         site: str | None = None,
         type_: str | None = None,
         ids: Iterable[str] | None = None,
-        limit: int | None = None,
     ) -> Self:
         """The question that a caller asks; a `-` before the field sorts the other way round."""
         parts: list[Expression] = [parse(where)] if where is not None else []
@@ -58,11 +57,11 @@ class Question:
         whole = None if not parts else parts[0] if len(parts) == 1 else And(tuple(parts))
         descending = sort is not None and sort.startswith("-")
         field = parse_field(sort.removeprefix("-")) if sort is not None else None
-        return cls(whole, field, descending, limit)
+        return cls(whole, field, descending)
 
-    def beyond(self, place: Place | None) -> "Question":
-        """The same, from behind a place on."""
-        return replace(self, after=place)
+    def part(self, limit: int, after: Place | None = None) -> "Question":
+        """The same for so many, from behind a place on."""
+        return replace(self, limit=limit, after=after)
 
     def encode(self) -> dict[str, Any]:
         """What another instance is asked."""
