@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
@@ -35,9 +35,6 @@ Sort = Annotated[
     Query(max_length=300, description="By which value or member; with `-` before it, the highest first."),
 ]
 OfSite = Annotated[Name | None, Query(description="The site; by default this node's own.")]
-Accept = Annotated[
-    str, Header(description=f"`{LINES}` for all as lines of JSON, `{EVENTS}` for live changes.")
-]
 
 
 class TwinPage(BaseModel):
@@ -108,6 +105,7 @@ async def list_twins(
 ) -> Response:
     question = Question.of(where, sort, site=site, type_=type_, ids=ids)
     wanted = request.headers.get("accept", "")
+    services.twins.view.require_ready(caller.party)
     if EVENTS in wanted:
         return live(services, caller, question)
     if LINES in wanted:

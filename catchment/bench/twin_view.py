@@ -7,7 +7,7 @@ import asyncio
 import random
 import ssl
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -252,7 +252,8 @@ def _runs(site: Config, name: str) -> bool:
 def _is_shared(site: Config, names: Sequence[str]) -> bool:
     """Whether every partition has one instance, and every instance its share."""
     held = [_partitions(site, name) for name in names]
-    return all(held) and sorted(sum(held, [])) == list(range(TOPICS[Kind.TWINS].partitions))
+    together = sorted(partition for share in held for partition in share)
+    return all(held) and together == list(range(TOPICS[Kind.TWINS].partitions))
 
 
 def _check(child: Child, site: Config, name: str) -> None:

@@ -49,7 +49,8 @@ class Members:
         self._own_heard_s = 0.0
         self._news = threading.Event()
         self._stopping = threading.Event()
-        self._producer = producer(config, Party.API)
+        # What could not be said in time is not worth saying any more.
+        self._producer = producer(config, Party.API, message_timeout_ms=round(SILENCE_S * 1000))
         self._follower = TopicFollower(config, Party.API, [Kind.TWIN_VIEWS.topic], self._take)
         self._thread = threading.Thread(target=self._run, name="twin presence", daemon=True)
 

@@ -17,7 +17,7 @@ from confluent_kafka import KafkaError, Message, Producer
 from pydantic import BaseModel, Field, ValidationError
 
 from catchment.config import Config
-from catchment.errors import NotFound
+from catchment.errors import BrokerUnavailable, NotFound
 from catchment.kafka.clients import producer
 from catchment.kafka.failures import explain
 from catchment.kafka.follower import log
@@ -151,15 +151,23 @@ class Transactions:
         return self.get(identifier, user)
 
     def _produce(self, value: bytes, on_delivery: Callable[[KafkaError | None, Message], None]) -> None:
-        assert self._producer is not None
+        if self._producer is None:
+            raise BrokerUnavailable("Changes are not taken yet", "Ask again in a moment.")
         # Numbers have to be in the order of the log: what is not above the last counts as repeated.
         with self._sending:
             self._sequence += 1
             stamp = Stamp(self._source, self._sequence, time.time_ns() // 1000).encode()
             headers: list[tuple[str, str | bytes | None]] = [(STAMP_HEADER, stamp)]
-            self._producer.produce(
-                Kind.TWIN_MESSAGES.topic, value, self._source.key, headers=headers, on_delivery=on_delivery
-            )
+            try:
+                self._producer.produce(
+                    Kind.TWIN_MESSAGES.topic,
+                    value,
+                    self._source.key,
+                    headers=headers,
+                    on_delivery=on_delivery,
+                )
+            except BufferError:
+                raise BrokerUnavailable("Too many changes wait for Kafka", "Ask again in a moment.") from None
 
     def _deliver(self) -> None:
         assert self._producer is not None

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from catchment.config import Config
-from catchment.errors import BrokerUnavailable, NotFound, PartitionsMissing
+from catchment.errors import BrokerUnavailable, CatchmentError, NotFound, PartitionsMissing
 from catchment.kafka.hashing import murmur2
 from catchment.kafka.table import Tables
 from catchment.twins.frames import FrameKind, parted
@@ -41,6 +41,11 @@ class TwinView:
     def missing(self) -> list[int]:
         """The partitions that nobody answers for at this moment."""
         return sorted(set(range(self.here.partitions)) - self._routes().keys())
+
+    def require_ready(self, party: str) -> None:
+        """Refuses what could not be answered at all, before an answer begins."""
+        self._require_routes()
+        self.here.rights.readable(party)
 
     # One object
 
@@ -162,7 +167,7 @@ class TwinView:
                     yield some
                 else:
                     missing.update(orjson.loads(some))
-        except PeerLost:
+        except (PeerLost, CatchmentError):
             missing.update(partitions)
 
     # Who has what

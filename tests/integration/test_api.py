@@ -237,6 +237,8 @@ def test_every_error_is_a_problem(node: ServedNode) -> None:
         assert_problem(client.put("/api/v1/status"), 405, "method-not-allowed")
         assert_problem(client.post("/api/v1/session", json={"secret": "s3cret"}), 422, "invalid-request")
         assert_problem(client.post("/api/v1/session", content=b"{"), 422, "invalid-request")
+        for unreadable in (b'{"token": "\xff"}', b"\xff\xfe"):
+            assert_problem(client.post("/api/v1/session", content=unreadable), 422, "invalid-request")
 
 
 def test_a_bug_tells_nothing_of_its_insides(node: ServedNode, monkeypatch: pytest.MonkeyPatch) -> None:
