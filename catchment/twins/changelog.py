@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
 TOPIC = Kind.TWINS.topic
 VERSION_HEADER = "catchment-version"
 BATCH_RECORDS = 5_000
+FETCH_WAIT_MS = 200
 _POLL_S = 0.1
 _RETRY_S = 1.0
 _LOOK_AGAIN_S = 10.0
@@ -57,7 +58,8 @@ class Changelog:
         return sum(max(0, goal - self._positions.get(each, 0)) for each, goal in dict(self._goals).items())
 
     def _run(self) -> None:
-        source = consumer(self._config, Party.API, enable_partition_eof=True)
+        # What is taken on has to wait for the answer that is under way for the rest: never for long.
+        source = consumer(self._config, Party.API, enable_partition_eof=True, fetch_wait_max_ms=FETCH_WAIT_MS)
         try:
             while not self._stopping.is_set():
                 try:

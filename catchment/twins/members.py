@@ -1,6 +1,6 @@
 """Which instances of the view are there, and which partitions each has: told by all on one small topic.
 
-An instance says about once a second that it is there. Nobody is dead while Kafka is away: an instance
+An instance says twice a second that it is there. Nobody is dead while Kafka is away: an instance
 counts as gone when others were heard after it had been silent for some time.
 """
 
@@ -18,8 +18,8 @@ from catchment.kafka.follower import TopicFollower
 from catchment.kafka.parties import Party
 from catchment.records import Kind
 
-INTERVAL_S = 1.0
-SILENCE_S = 3.5
+INTERVAL_S = 0.5
+SILENCE_S = 3.0
 STOP_S = 3.0
 _CAUGHT_UP_WITHIN_S = 5.0
 log = logging.getLogger(__name__)

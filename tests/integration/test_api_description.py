@@ -15,7 +15,7 @@ from catchment.config import Config
 from tests.serving import ServedNode, serve
 from tests.twins import TwinWriter, twin, type_of
 
-EXAMPLES = 8
+EXAMPLES = 5
 # Declared at random here, and of no use to the tests after these; what refers to others goes first.
 DECLARED = ("rules", "mappings", "sensors", "sensor-types", "devices")
 # It has no end, and so no whole answer that could be checked.
@@ -60,7 +60,7 @@ class Checker:
         self._url = node.url
         self._headers = {"Authorization": f"Bearer {node.token('describer')}"}
         self._session = requests.Session()
-        self._session.verify = str(node.config.paths.identities / "ca.crt")
+        self._authority = str(node.config.paths.identities / "ca.crt")
 
     def check(self, case: Case) -> None:
         self.requests += 1
@@ -71,6 +71,7 @@ class Checker:
                 session=self._session,
                 headers=self._headers,
                 excluded_checks=[positive_data_acceptance],
+                verify=self._authority,
                 timeout=30,
             )
         except (Exception, FailureGroup) as error:
@@ -90,7 +91,7 @@ def test_every_address_answers_as_it_is_described(node: ServedNode) -> None:
             if operation.path != ENDLESS and (mode.is_positive or takes_something(operation)):
                 fuzz(operation.as_strategy(generation_mode=mode), checker)
     checker.close()
-    assert checker.requests > 500
+    assert checker.requests > 300
     assert not checker.failures, "\n\n".join(checker.failures.values())
 
 
