@@ -47,12 +47,6 @@ class TwinPage(BaseModel):
     )
 
 
-class End(BaseModel):
-    """The last line of all objects, by which a whole answer is known."""
-
-    missing_partitions: list[int]
-
-
 class Ready(BaseModel):
     """The event `ready`: what is there has been told, and what changes follows."""
 
@@ -69,7 +63,11 @@ class Gone(BaseModel):
 _EVENTS_TOLD = {
     EVENTS: {
         "schema": {
-            "anyOf": [{"$ref": f"#/components/schemas/{model}"} for model in ("Twin", "Ready", "Gone")],
+            "anyOf": [
+                {"$ref": "#/components/schemas/Twin"},
+                Ready.model_json_schema(),
+                Gone.model_json_schema(),
+            ],
             "description": "The `data` of the events `twin`, `ready` and `gone`.",
         }
     }

@@ -1,5 +1,6 @@
 """Reads this instance's share of the changelog into shards, and hands partitions over without a gap."""
 
+import gc
 import logging
 import threading
 import time
@@ -131,6 +132,8 @@ class Changelog:
             for partition in reached:
                 del self._goals[partition]
             self.ready = self.ready | reached
+            # What was read stays: the collector need not look through it again and again.
+            gc.freeze()
             self._on_ready()
 
 

@@ -43,7 +43,6 @@ class Changed(NamedTuple):
     version: int
     entry: Entry | None
     twin: dict[str, Any] | None
-    before: Entry | None
 
 
 class Shard:
@@ -64,7 +63,7 @@ class Shard:
     def close(self) -> None:
         self._index.close()
 
-    def take(self, rows: Iterable[Row]) -> list[Changed]:
+    def take(self, rows: Iterable[Row]) -> None:
         """Takes over the newest of each object; what is older than what is here is passed over."""
         newest = {row.key: row for row in rows}
         with self._writing:
@@ -76,7 +75,6 @@ class Shard:
                 self._index.put(present, [(site, identifier) for site, identifier in gone])
                 for change in some:
                     self._keep(change)
-        return changes
 
     def get(self, key: str) -> Entry | None:
         return self._entries.get(key)
@@ -103,7 +101,7 @@ class Shard:
         known = before.version if before else self._graves.get(row.key, 0)
         if row.body is None:
             version = known if row.version is None else row.version
-            return Changed(row.key, version, None, None, before) if version >= known else None
+            return Changed(row.key, version, None, None) if version >= known else None
         try:
             twin = orjson.loads(row.body)
             kind = f"{twin['site']}/{twin['type']}"
@@ -114,7 +112,7 @@ class Shard:
         except (ValueError, KeyError, TypeError) as error:
             log.warning("what is said of %s cannot be read and is passed over: %r", row.key, error)
             return None
-        return Changed(row.key, entry.version, entry, twin, before) if entry.version >= known else None
+        return Changed(row.key, entry.version, entry, twin) if entry.version >= known else None
 
     def _keep(self, change: Changed) -> None:
         if change.entry is not None:
