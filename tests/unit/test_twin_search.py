@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -146,6 +147,17 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except InvalidExpression as refused:
         caret = refused.remedy.splitlines()[-1]
     assert len(caret) <= len("  ") + len(text) + len("^")
+
+
+def test_the_largest_question_can_be_asked_of_another_instance() -> None:
+    where = "not a exists or b exists"
+    for _ in range(24):
+        where = f"not ({where}) and c exists or d exists"
+    ids = [f"{number:064d}" for number in range(1000)]
+    question = Question.of(where, "-values.site", site="local", type_="machine", ids=ids).part(
+        10, ("x", "a", "b")
+    )
+    assert Question.decode(orjson.loads(orjson.dumps(question.encode()))) == question
 
 
 # What it means

@@ -32,7 +32,7 @@ from catchment.twins.search.expression import (
 )
 
 LONGEST = 4000
-_DEEPEST = 50
+DEEPEST = 50
 _LARGEST_INTEGER = 2**63
 _SPACE = re.compile(r"\s*")
 _VALUES = "values"
@@ -85,6 +85,12 @@ def parse(text: str) -> Expression:
     return _Parser(text).whole()
 
 
+@lru_cache(maxsize=256)
+def reread(text: str) -> Expression:
+    """The expression that another instance has read before, and written with what it added."""
+    return _Parser(text, 2 * DEEPEST + 5).whole()
+
+
 def parse_field(text: str) -> Field:
     """The field that a text names, for sorting."""
     return _Parser(text).only_field()
@@ -93,8 +99,9 @@ def parse_field(text: str) -> Field:
 class _Parser:
     """Reads one text from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, deepest: int = DEEPEST) -> None:
         self._text = text
+        self._deepest = deepest
         self._depth = 0
         self._piece = self._read(0)
 
@@ -129,8 +136,8 @@ class _Parser:
 
     def _one(self) -> Expression:
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise self._wrong(f"at most {_DEEPEST} parts within each other")
+        if self._depth > self._deepest:
+            raise self._wrong(f"at most {self._deepest} parts within each other")
         try:
             if self._piece.word == "not":
                 self._next()

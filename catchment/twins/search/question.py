@@ -18,7 +18,7 @@ from catchment.twins.search.expression import (
     render_value_name,
 )
 from catchment.twins.search.matching import kind_of
-from catchment.twins.search.parser import parse, parse_field
+from catchment.twins.search.parser import parse, parse_field, reread
 
 # What an object is sorted by (null if it does not have it), its site and its id.
 Place = tuple[Scalar | None, str, str]
@@ -77,7 +77,7 @@ class Question:
     @classmethod
     def decode(cls, asked: dict[str, Any]) -> Self:
         return cls(
-            parse(asked["where"]) if asked["where"] is not None else None,
+            reread(asked["where"]) if asked["where"] is not None else None,
             parse_field(asked["sort"]) if asked["sort"] is not None else None,
             asked["descending"],
             asked["limit"],
