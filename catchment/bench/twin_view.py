@@ -17,26 +17,21 @@ import yaml
 
 from catchment.bench.result import Result, percentile
 from catchment.bench.site import free_ports, log_of, start, wait_for
+from catchment.bench.twin_changes import CHANGES_PER_S, SEED, fill, name_of
 from catchment.config import Config
 from catchment.errors import NodeNotRunning, PartFailed
 from catchment.health import State, ask
-from catchment.kafka.clients import producer
 from catchment.kafka.hashing import murmur2
-from catchment.kafka.parties import Party
 from catchment.kafka.topics import TOPICS
 from catchment.node.process import Child, last_words
 from catchment.records import Kind
 from catchment.security.tokens import Scope, Tokens
-from catchment.twins.model import Twin, TwinType
 
 TWINS = 100_000
 RATE_PER_S = 300
 CONNECTIONS = 16
-SEED = 1
 _PATH = "/api/v1/twins"
-_FLUSH_S = 120.0
 _NAMES = ("api", "api-2", "api-3")
-_STATES = ("on", "off", "idle")
 SEARCHES = (
     "?where=temperature%20%3E%20{number}%20and%20site%20%3D%20%22{site}%22",
     "?where=temperature%20%3E%20{number}&sort=-temperature",
@@ -60,20 +55,9 @@ def measure(site: Config, result: Result, *, twins: int = TWINS, short: bool = F
                 paths = _paths(site, twins, here=place == "right")
                 delays = asyncio.run(caller.paced(ports[0], paths, RATE_PER_S * seconds))
                 _note_delays(result, f"{name}_get_one_{place}", delays)
+            if count == 1:
+                _note_while_changing(result, site, caller, ports[0], twins, seconds)
     result.compare("get_all_of_one_instance", "view_3_get_all", "view_1_get_all")
-
-
-def fill(site: Config, twins: int) -> None:
-    """Declares a type and writes so many objects, as the pipeline would."""
-    numbers = random.Random(SEED)  # noqa: S311 - readings, not secrets
-    writer = producer(site, Party.ADMIN, partitioner="murmur2_random", queue_buffering_max_messages=twins + 1)
-    kind = TwinType(site=site.site, id="machine", version=1, updated_ms=1, name="machine")
-    writer.produce(Kind.TWIN_TYPES.topic, kind.model_dump_json(), kind.key)
-    for number in range(twins):
-        twin = _twin(site.site, number, numbers)
-        writer.produce(Kind.TWINS.topic, twin.model_dump_json(), twin.key)
-    if writer.flush(_FLUSH_S):
-        raise PartFailed("Kafka did not take all twins in time", "Run it on a machine less busy.")
 
 
 @contextmanager
@@ -132,6 +116,10 @@ class Caller:
             delays.append((time.perf_counter() - began_s) * 1000)
         return delays
 
+    async def one(self, port: int, path: str) -> bytes:
+        connection = await self._connect(port)
+        return await connection.get(path)
+
     async def all(self, port: int) -> tuple[float, int]:
         """The seconds until all objects have come, and how many these are."""
         connection = await self._connect(port)
@@ -185,6 +173,27 @@ def _note_all(result: Result, name: str, caller: Caller, port: int, twins: int, 
     result.add(name, sorted(seconds)[turns // 2], "s")
 
 
+def _note_while_changing(
+    result: Result, site: Config, caller: Caller, port: int, twins: int, seconds: int
+) -> None:
+    """How fast one object comes, and how far behind the view is, while a great many change."""
+    changes = CHANGES_PER_S * seconds
+    arguments = [str(_settings(site, _NAMES[0], port)), str(twins), str(changes)]
+    child = start(site, "twin-changes", ["catchment.bench.twin_changes", *arguments])
+    try:
+        delays = asyncio.run(caller.paced(port, _paths(site, twins, here=True), RATE_PER_S * seconds))
+        _note_delays(result, "view_1_get_one_changing", delays)
+        wait_for(child.exited, lambda: None)
+        ended_s = time.perf_counter()
+        path, version = f"{_PATH}/{name_of((changes - 1) % twins)}", 2 + (changes - 1) // twins
+        last = f'"version":{version},'.encode()
+        wait_for(lambda: last in asyncio.run(caller.one(port, path)), lambda: None)
+        result.add("view_1_behind_after_changes", time.perf_counter() - ended_s, "s")
+    finally:
+        child.kill()
+    result.add("view_1_changes", float(log_of(site, "twin-changes").read_text()), "changes/s")
+
+
 def _note_delays(result: Result, name: str, delays_ms: list[float]) -> None:
     ordered = sorted(delays_ms)
     for label, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
@@ -195,33 +204,9 @@ def _paths(site: Config, twins: int, *, here: bool) -> list[str]:
     """Addresses of objects that the first instance has, or has not."""
     held = set(_partitions(site, _NAMES[0]))
     partitions = TOPICS[Kind.TWINS].partitions
-    names = [_name(number) for number in range(0, twins, 7)]
+    names = [name_of(number) for number in range(0, twins, 7)]
     keys = {name: f"{site.site}/{name}".encode() for name in names}
     return [f"{_PATH}/{name}" for name, key in keys.items() if (murmur2(key) % partitions in held) is here]
-
-
-def _name(number: int) -> str:
-    return f"machine-{number:06d}"
-
-
-def _twin(site: str, number: int, numbers: random.Random) -> Twin:
-    values = {
-        "temperature": round(numbers.uniform(0, 100), 2),
-        "count": numbers.randrange(1000),
-        "state": numbers.choice(_STATES),
-        "alarm": numbers.random() < 0.1,
-    }
-    return Twin(
-        site=site,
-        id=_name(number),
-        type="machine",
-        version=1,
-        owner="feed/bench",
-        created_ms=1_794_878_753_278,
-        updated_ms=1_794_878_753_278 + number,
-        transaction=f"bench-{number}",
-        values=values,
-    )
 
 
 def _settings(site: Config, name: str, port: int) -> Path:
