@@ -1,7 +1,7 @@
 """Twins on their topic, as the pipeline would write them: many at first, and many changes at an even pace.
 
-`python -m catchment.bench.twin_changes CONFIG TWINS CHANGES` is a process of its own, so that whoever measures
-meanwhile is not held up; it prints the changes a second.
+`python -m catchment.bench.twin_changes CONFIG TWINS CHANGES` is a process of its own, so that whoever
+measures meanwhile is not held up; it prints the changes a second.
 """
 
 import random
