@@ -53,6 +53,7 @@ class Changelog:
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(_STOP_S)
+        gc.unfreeze()
 
     def lag_records(self) -> int:
         """How far behind the partitions that are being read are, as of the start of each."""

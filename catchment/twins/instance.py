@@ -52,9 +52,12 @@ class Instance:
         if self._server:
             await self._server.close()
 
-    def stop(self) -> None:
-        if self._members and self._changelog:
+    def stop_telling(self) -> None:
+        if self._members:
             self._members.stop()
+
+    def stop_reading(self) -> None:
+        if self._changelog:
             self._changelog.stop()
 
     def identity(self) -> Identity:

@@ -20,7 +20,7 @@ from catchment.records import Kind
 
 INTERVAL_S = 0.5
 SILENCE_S = 3.0
-STOP_S = 3.0
+STOP_S = 1.0
 _CAUGHT_UP_WITHIN_S = 5.0
 log = logging.getLogger(__name__)
 

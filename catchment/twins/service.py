@@ -1,5 +1,7 @@
 """All that `catchment serve` does with twins: shows them, takes changes to them, and tells of changes."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 from prometheus_client import Gauge
 
 from catchment.config import Config
@@ -43,8 +45,11 @@ class Twins:
         await self.view.close()
 
     def stop(self) -> None:
-        self.transactions.stop()
-        self.view.here.stop()
+        # Side by side, because each may have to wait for a Kafka that is away.
+        stops = [self.transactions.stop, self.view.here.stop_telling, self.view.here.stop_reading]
+        with ThreadPoolExecutor(len(stops)) as pool:
+            for stopped in [pool.submit(stop) for stop in stops]:
+                stopped.result()
 
     def note(self) -> None:
         """Brings the metrics up to date."""

@@ -31,7 +31,7 @@ KEPT_S = 3600.0
 MOST_KEPT = 50_000
 WRITE_TIMEOUT_S = 10.0
 _POLL_S = 0.2
-_STOP_S = 3.0
+_STOP_S = 2.0
 _CALLERS = "token/"
 
 
