@@ -20,6 +20,7 @@ from catchment.kafka.topics import TOPICS
 from catchment.records import Kind
 from catchment.security.authority import Authority
 from catchment.security.tokens import Scope, Tokens
+from catchment.twins.model import Twin
 from tests.conftest import free_ports
 from tests.running_part import report_of, running_part
 from tests.serving import ServedNode
@@ -58,7 +59,7 @@ class Instances:
 def instances(cluster: Config) -> Iterator[Instances]:
     writer = TwinWriter(cluster)
     writer.types(type_of("machine"))
-    writer.put([twin(f"shared-{number}", values={"number": number}) for number in range(OBJECTS)])
+    writer.put(shared())
     token = Tokens(cluster.paths.tokens).create("instances", frozenset(Scope))
     configs, processes = {}, {}
     with ExitStack() as stack:
@@ -72,6 +73,10 @@ def instances(cluster: Config) -> Iterator[Instances]:
         running = Instances(configs, processes, token)
         eventually(lambda: running.is_settled(3), timeout_s=60)
         yield running
+
+
+def shared() -> list[Twin]:
+    return [twin(f"shared-{number}", values={"number": number}) for number in range(OBJECTS)]
 
 
 def owner_of(instances: Instances, identifier: str) -> str:
@@ -180,6 +185,10 @@ def test_a_killed_instance_costs_seconds_and_no_wrong_answer(instances: Instance
     assert partial_at_s
     assert max(partial_at_s) - killed_s < BACK_WITHIN_S
     assert max(whole_at_s) > max(partial_at_s)
+    with instances.client("three") as client:
+        lines = client.get(PATH, params={"where": MINE}, headers=LINES).text.splitlines()
+    shown = {each["id"]: each for each in map(orjson.loads, lines[:-1])}
+    assert shown == {each.id: each.model_dump() for each in shared()}
     report = report_of(instances.configs["two"], "api-two")
     assert report is not None
     assert (report.state, report.figures["instances"]) == (State.RUNNING, 2)
