@@ -125,8 +125,9 @@ class Peer:
             _REQUESTS.labels(kind.name.lower(), "lost").inc()
             raise PeerLost(str(error)) from None
         else:
-            self._idle.append(connection)
-            connection = None
+            if len(self._idle) < IDLE_KEPT:
+                self._idle.append(connection)
+                connection = None
             _REQUESTS.labels(kind.name.lower(), "answered").inc()
             if part is FrameKind.ERROR:
                 raise _refusal(content)
@@ -148,7 +149,7 @@ class Peer:
 
     async def _own_connection(self) -> _Connection:
         while self._idle:
-            if (idle := self._idle.pop()).is_open and len(self._idle) < IDLE_KEPT:
+            if (idle := self._idle.pop()).is_open:
                 return idle
             idle.close()
         return await self._connect()

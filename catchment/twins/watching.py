@@ -104,7 +104,8 @@ class Watchers:
         watch = Watch(question, party, permission)
         self._watches.add(watch)
         try:
-            await self._follow()
+            if not await self._follow():
+                return
             missing: set[int] = set()
             async for lines in self._view.lines(question, party, missing):
                 yield b"".join(map(watch.first, lines.splitlines()))
@@ -131,13 +132,13 @@ class Watchers:
         for watch in self._watches:
             watch.close()
 
-    async def _follow(self) -> None:
-        """Makes sure that the end of the changelog is being read, before what is there is looked up."""
+    async def _follow(self) -> bool:
+        """Whether the end of the changelog is being read, as it has to be before what is there is looked up."""
         if self._follower is None:
             self._loop = asyncio.get_running_loop()
             self._follower = RecentFollower(self._config, Party.API, [TOPIC], self._take)
             self._follower.start()
-        await asyncio.to_thread(self._follower.following.wait, _FOLLOWING_WITHIN_S)
+        return await asyncio.to_thread(self._follower.following.wait, _FOLLOWING_WITHIN_S)
 
     def _rest(self) -> None:
         if not self._watches and self._follower:
