@@ -133,7 +133,7 @@ class Watchers:
             watch.close()
 
     async def _follow(self) -> bool:
-        """Whether the end of the changelog is being read, as it has to be before what is there is looked up."""
+        """Whether the changelog's end is being read, as it must be before what is there is looked up."""
         if self._follower is None:
             self._loop = asyncio.get_running_loop()
             self._follower = RecentFollower(self._config, Party.API, [TOPIC], self._take)
