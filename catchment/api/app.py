@@ -25,8 +25,10 @@ from catchment.api import (
     session,
     sites,
     status,
+    twin_changes,
     twin_feeds,
     twin_types,
+    twins,
 )
 from catchment.api.guard import Guard
 from catchment.api.hub import Hub
@@ -44,6 +46,7 @@ from catchment.registry.registry import Registry
 from catchment.schemas.registry import SchemaRegistry
 from catchment.security.tokens import Tokens
 from catchment.twins.declarations import TwinDeclarations
+from catchment.twins.service import Twins
 
 RESOURCES = (
     probes,
@@ -63,6 +66,8 @@ RESOURCES = (
     twin_feeds,
     lake,
     deadletters,
+    twins,
+    twin_changes,
 )
 DESCRIPTION = "State and data of a Catchment node. Errors are RFC 9457 problems with codes that never change."
 
@@ -105,4 +110,5 @@ def _services(config: Config, ledger_source: LedgerSource, tables: Tables) -> Se
         rules=RuleBook(config.site, tables, config.alerts.channels),
         twin_declarations=TwinDeclarations(config.site, tables, schemas),
         deadletters=DeadLetters(config, tables),
+        twins=Twins(config, tables),
     )

@@ -17,6 +17,7 @@ from catchment.registry.registry import Registry
 from catchment.schemas.registry import SchemaRegistry
 from catchment.security.tokens import Tokens
 from catchment.twins.declarations import TwinDeclarations
+from catchment.twins.service import Twins
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Services:
     rules: RuleBook
     twin_declarations: TwinDeclarations
     deadletters: DeadLetters
+    twins: Twins
 
     @property
     def unread(self) -> list[str]:
@@ -44,7 +46,7 @@ class Services:
         return [name for name, is_read in read.items() if not is_read]
 
 
-def services_of(request: Request) -> Services:
+async def services_of(request: Request) -> Services:
     return cast(Services, request.app.state.services)
 
 

@@ -15,6 +15,7 @@ from catchment.config.listeners import AdapterSettings, HttpSettings, LimitSetti
 from catchment.config.relay import RelaySettings
 from catchment.config.section import Name, Port, Section
 from catchment.config.store import StoreSettings
+from catchment.config.twin_view import TwinViewSettings
 from catchment.config.twins import TwinsSettings
 
 # What the pipeline runs at every node, besides its stores.
@@ -195,6 +196,7 @@ class Config(Section):
     alerts: AlertsSettings = AlertsSettings()
     store: StoreSettings = StoreSettings()
     twins: TwinsSettings = TwinsSettings()
+    twin_view: TwinViewSettings = TwinViewSettings()
     supervisor: SupervisorSettings = SupervisorSettings()
 
     @property

@@ -245,6 +245,8 @@ def test_every_error_is_a_problem(node: ServedNode) -> None:
         assert_problem(client.put("/api/v1/status"), 405, "method-not-allowed")
         assert_problem(client.post("/api/v1/session", json={"secret": "s3cret"}), 422, "invalid-request")
         assert_problem(client.post("/api/v1/session", content=b"{"), 422, "invalid-request")
+        for unreadable in (b'{"token": "\xff"}', b"\xff\xfe"):
+            assert_problem(client.post("/api/v1/session", content=unreadable), 422, "invalid-request")
 
 
 def test_a_bug_tells_nothing_of_its_insides(node: ServedNode, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -397,7 +399,9 @@ def test_the_process_is_ready_when_it_has_read_the_ledger(cluster: Config) -> No
             ready = client.get("/ready")
             assert (ready.status_code, ready.json()) == (200, {"ready": True, "reading": []})
             assert client.get("/api/v1/ledger").status_code == 200
-        assert ask(cluster.paths.socket("api")).figures == {"requests": 2, "open_pages": 0}
+        figures = ask(cluster.paths.socket("api")).figures
+        assert (figures["requests"], figures["open_pages"], figures["instances"]) == (2, 0, 1)
+        assert figures["partitions"] == [0, 1, 2, 3]
         process.terminate()
         assert process.wait(10) == 0
     finally:
