@@ -8,10 +8,12 @@ import pytest
 from confluent_kafka import Message
 
 from catchment.config import Config
+from catchment.health import Report
 from catchment.kafka.clients import producer, read_all
 from catchment.kafka.parties import Party
 from catchment.pipeline.control import Declaration
 from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source, Stamp
+from tests import twinning
 from tests.measuring import field, mapping_entry, read_wire, record_row, schema_entry, schema_text
 from tests.running_part import report_of, running_part
 
@@ -143,6 +145,44 @@ def test_a_wrong_message_becomes_a_dead_letter_and_holds_up_nothing(config: Conf
     assert letter[0] == 2
     assert reason == b'unmappable: mapping flows-of-test: field litres: "many" is not a number'
     wait_for(lambda: [number for number, _ in stamps_and_values(config, Kind.MEASUREMENTS, stream)] == [1, 3])
+
+
+def test_a_feed_that_is_declared_while_it_runs_makes_twins_of_sensors(config: Config) -> None:
+    stream, numbers = source("measured-for-twins"), iter(range(1, 10_000))
+    flow = twinning.twin_type(
+        SITE, "flow", {"name": "Flow", "values": {"litres": {"kind": "number"}}, "writers": ["feed/*"]}
+    )
+    feed = twinning.twin_feed(
+        SITE, "flows", {"subject": "FlowOfTest", "sensor": "measured-for-twins"}, flow.id
+    )
+    declare(
+        config,
+        Declaration(Kind.TWIN_TYPES, flow.key.encode(), flow.model_dump_json().encode()),
+        Declaration(Kind.TWIN_FEEDS, feed.key.encode(), feed.model_dump_json().encode()),
+    )
+
+    def made() -> Message | None:
+        send(config, stream, [{"litres": 7}], first=next(numbers))
+        found = stamps_and_values(config, Kind.TWINS, stream)
+        return found[-1][1] if found else None
+
+    message = wait_for(made)
+    assert message.key() == f"{SITE}/{stream.stream}".encode()
+    twin = twinning.parsed(message.value())
+    assert (twin["values"], twin["owner"], twin["version"]) == ({"litres": 7.0}, "feed/flows", 1)
+    timed = [
+        'catchment_query_processing_seconds_count{query="twins"}',
+        'catchment_query_processing_seconds_bucket{le="5e-05",query="twin-split"}',
+    ]
+    report = wait_for(lambda: reported_with(config, timed))
+    restarts = {each["name"]: each["restarts"] for each in report.figures["queries"]}
+    assert restarts["twin-split"] == 0, "a query that is built anew has not failed"
+
+
+def reported_with(config: Config, metrics: list[str]) -> Report | None:
+    report = report_of(config, "pipeline")
+    assert report
+    return report if all(each in report.metrics for each in metrics) else None
 
 
 def test_figures_count_data_and_no_declarations(config: Config) -> None:

@@ -1,7 +1,9 @@
 """The apply step against a plain model of what changes mean, in small batches."""
 
 import json
+import random
 from collections import defaultdict
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -29,56 +31,68 @@ TYPES: dict[str, dict[str, Any]] = {"kiln": twinning.KILN, "free": twinning.FREE
 DECLARED = {name: twinning.twin_type(SITE, name, spec) for name, spec in TYPES.items()}
 SOURCES = {name: Source(SITE, "gate", epoch, name) for name, epoch in (("lab", 7), ("twins", 1), ("old", 3))}
 
-values = st.dictionaries(
-    st.sampled_from(["heat", "heat", "runs", "runs", "mode", "door", "serial", "serial", "other"]),
-    st.one_of(
-        st.sampled_from(
-            [0, 1, 2, 2.0, 5, 21, 21.0, 1200, 1201, -10.5, 0.5, "on", "off", "ä😀", "long", True, False]
-        ).map(lambda value: {"set": value}),
-        st.sampled_from([1, 1, 2, -1, 1.5, 2.0]).map(lambda value: {"add": value}),
-        st.just({"unset": True}),
-    ),
-    max_size=3,
-)
-wishes = st.fixed_dictionaries(
-    {},
-    optional={
-        "action": st.sampled_from(
-            ["put", "put", "put", "create", "change", "change", "delete", "mark-deleted"]
-        ),
-        "type": st.sampled_from(["kiln", "kiln", "free", "missing"]),
-        "values": values,
-        "if_version": st.integers(1, 4),
-        "notify": st.just("look at it"),
-    },
-)
-steps = st.tuples(
-    wishes,
-    st.sampled_from(sorted(SOURCES)),
-    # Most come once and in order, some again, some late.
-    st.sampled_from([1, 1, 1, 1, 2, 0, -1]),
-    st.sampled_from(["token/a", "token/a", "token/b", "stream/lab", "stream/other"]),
-    st.booleans(),
-)
+VALUES = [0, 1, 2, 2.0, 5, 21, 21.0, 1200, 1201, -10.5, 0.5, "on", "off", "ä😀", "long", True, False]
+NAMES = ["heat", "heat", "runs", "runs", "mode", "door", "serial", "serial", "other"]
+ACTIONS = [*["put"] * 12, "create", "change", "change", "change", "delete", "mark-deleted"]
 
 
-def sequence_of(case: int, drawn: list[Any]) -> list[Sent]:
+@dataclass(frozen=True)
+class Step:
+    """What is asked of an object, by whom, and with which number: most come once and in order."""
+
+    wish: dict[str, Any]
+    source: str
+    number_step: int
+    user: str
+    confirm: bool
+
+
+def step(chance: random.Random) -> Step:
+    """Any step; what is left out of a wish is left to its default."""
+    wish: dict[str, Any] = {
+        "action": chance.choice(ACTIONS),
+        "type": chance.choice([*["kiln"] * 12, "free", "missing"]),
+        "values": {chance.choice(NAMES): operation(chance) for _ in range(chance.randrange(3))},
+        "if_version": chance.randint(1, 4),
+        "notify": "look at it",
+    }
+    if chance.random() < 0.7:
+        wish["values"]["serial"] = {"set": "k1"}
+    if wish["action"] in ("delete", "mark-deleted"):
+        del wish["values"]
+    said = {name: each for name, each in wish.items() if chance.random() < (0.1 if name in RARE else 0.9)}
+    source, user = chance.choice(sorted(SOURCES)), chance.choice(USERS)
+    return Step(said, source, chance.choice([1, 1, 1, 1, 2, 0, -1]), user, chance.random() < 0.5)
+
+
+def operation(chance: random.Random) -> dict[str, Any]:
+    numbers = [1, 1, 2, -1, 1.5, 2.0]
+    return chance.choice(
+        [
+            {"set": chance.choice(VALUES)},
+            {"set": chance.choice(VALUES)},
+            {"add": chance.choice(numbers)},
+            {"unset": True},
+        ]
+    )
+
+
+RARE = ("if_version", "notify")
+USERS = ["token/a", "token/a", "token/b", "stream/lab", "stream/other"]
+# Drawn as a whole, which is quick.
+STEPS = [step(random.Random(number)) for number in range(3000)]
+cases_of_steps = st.lists(st.lists(st.sampled_from(STEPS), min_size=5, max_size=30), min_size=40, max_size=80)
+
+
+def sequence_of(case: int, drawn: list[Step]) -> list[Sent]:
     """Changes of the case's own object, with the numbers of their sources."""
     numbers = dict.fromkeys(SOURCES, 0)
     sent = []
-    for number, (wish, source, step, user, confirm) in zip(count(1), drawn):
-        if wish.get("action") in ("delete", "mark-deleted"):
-            wish = {name: each for name, each in wish.items() if name != "values"}
-        numbers[source] = max(1, numbers[source] + step)
-        fields = {
-            "transaction": f"t{number}",
-            "user": user,
-            "at_ms": number,
-            "confirm": confirm,
-            "change": wish,
-        }
-        change = Change.model_validate({"site": SITE, "id": f"o{case}", **fields})
-        sent.append(Sent(source, SOURCES[source].epoch, numbers[source], change))
+    for number, each in enumerate(drawn, 1):
+        numbers[each.source] = max(1, numbers[each.source] + each.number_step)
+        said = {"transaction": f"t{number}", "user": each.user, "at_ms": number, "confirm": each.confirm}
+        change = Change.model_validate({"site": SITE, "id": f"o{case}", **said, "change": each.wish})
+        sent.append(Sent(each.source, SOURCES[each.source].epoch, numbers[each.source], change))
     return sent
 
 
@@ -123,11 +137,9 @@ def told(rows: list[Row]) -> dict[str, Told]:
     return found
 
 
-@given(
-    st.lists(st.lists(steps, min_size=5, max_size=30), min_size=40, max_size=80), st.sampled_from(StateStore)
-)
+@given(cases_of_steps, st.sampled_from(StateStore))
 @settings(max_examples=3, suppress_health_check=list(HealthCheck), deadline=None)
-def test_the_operator_is_the_model(spark: SparkSession, cases: list[list[Any]], store: StateStore) -> None:
+def test_the_operator_is_the_model(spark: SparkSession, cases: list[list[Step]], store: StateStore) -> None:
     topics, models = twinning.Topics(), {}
     topics.declare(*DECLARED.values())
     for case, drawn in enumerate(cases):

@@ -15,7 +15,10 @@ import java.util.List;
  */
 public final class Change {
     private static final JsonFactory JSON = 
-            JsonFactory.builder().disable(JsonFactory.Feature.CHARSET_DETECTION).build();
+            JsonFactory.builder()
+                    .disable(JsonFactory.Feature.CHARSET_DETECTION)
+                    .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+                    .build();
 
     private static final int LONGEST_TEXT = 1000;
 

@@ -22,7 +22,10 @@ import java.util.regex.Pattern;
  */
 final class Splitter {
     private static final JsonFactory JSON =
-            JsonFactory.builder().disable(JsonFactory.Feature.CHARSET_DETECTION).build();
+            JsonFactory.builder()
+                    .disable(JsonFactory.Feature.CHARSET_DETECTION)
+                    .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+                    .build();
     private static final Pattern TRANSACTION = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final Set<String> MAKING = Set.of("create", "put");
     // To the end of the year 9999.
