@@ -194,10 +194,13 @@ def _note_while_changing(
     result: Result, site: Config, caller: Caller, port: int, twins: int, seconds: int
 ) -> None:
     """How fast one object comes, and how far behind the view is, while a great many change."""
-    changes = CHANGES_PER_S * seconds
+    # They begin a little before, and end a little after.
+    changes = CHANGES_PER_S * (seconds + 2)
     arguments = [str(_settings(site, _NAMES[0], port)), str(twins), str(changes)]
     child = start(site, "twin-changes", ["catchment.bench.twin_changes", *arguments])
     try:
+        first = f"{_PATH}/{name_of(0)}"
+        wait_for(lambda: b'"version":1,' not in asyncio.run(caller.one(port, first)), lambda: None)
         delays = asyncio.run(caller.paced(port, _paths(site, twins, here=True), RATE_PER_S * seconds))
         _note_delays(result, "view_1_get_one_changing", delays)
         wait_for(child.exited, lambda: None)
