@@ -1,5 +1,6 @@
 """Runs the API and the console over HTTPS until it is told to stop."""
 
+import gc
 import logging
 import signal
 import socket
@@ -27,6 +28,8 @@ PART = "api"
 # How long one thread may keep the interpreter while others wait. The 5 ms of old would be noticed by requests
 # that change threads a few times while the twins' changelog is being read.
 _SWITCH_S = 0.001
+# The collector looks for cycles after so many new objects, of which reading a changelog makes a great many.
+_COLLECT_AFTER = (20_000, 20, 20)
 # Requests that are under way may take so long to end; live streams are closed at once.
 _DRAIN_S = 5
 
@@ -64,6 +67,7 @@ def run(config: Config) -> None:
     # uvicorn stops in order on its own, then raises the signal anew: let it end us through `finally`.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     sys.setswitchinterval(_SWITCH_S)
+    gc.set_threshold(*_COLLECT_AFTER)
     identity = Authority(config.paths.identities, config.hostnames).identity(PART)
     ledger = LedgerView(config, Party.API)
     tables = Tables(config, Party.API)

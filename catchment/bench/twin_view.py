@@ -7,7 +7,7 @@ import asyncio
 import random
 import ssl
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ import yaml
 from catchment.bench.result import Result, percentile
 from catchment.bench.site import free_ports, log_of, start, wait_for
 from catchment.bench.twin_changes import CHANGES_PER_S, SEED, fill, name_of
+from catchment.client.client import connect
 from catchment.config import Config
 from catchment.errors import NodeNotRunning, PartFailed
 from catchment.health import State, ask
@@ -49,7 +50,8 @@ def measure(site: Config, result: Result, *, twins: int = TWINS, short: bool = F
         with instances(site, count) as ports:
             caller = Caller(site)
             name = f"view_{count}"
-            _note_all(result, f"{name}_get_all", caller, ports[0], twins, turns)
+            _note_all(result, f"{name}_get_all", partial(caller.all, ports[0]), twins, turns)
+            _note_all(result, f"{name}_get_all_raw", partial(caller.all_raw, ports[0]), twins, turns)
             _note_delays(result, f"{name}_search", asyncio.run(caller.searches(ports[0], 80 * turns)))
             for place in ("right", "wrong") if count > 1 else ("right",):
                 paths = _paths(site, twins, here=place == "right")
@@ -58,6 +60,7 @@ def measure(site: Config, result: Result, *, twins: int = TWINS, short: bool = F
             if count == 1:
                 _note_while_changing(result, site, caller, ports[0], twins, seconds)
     result.compare("get_all_of_one_instance", "view_3_get_all", "view_1_get_all")
+    result.compare("get_all_raw_of_one_instance", "view_3_get_all_raw", "view_1_get_all_raw")
 
 
 @contextmanager
@@ -77,10 +80,11 @@ class Caller:
     """Sends requests over connections that are kept, and notes how long answers take."""
 
     def __init__(self, site: Config) -> None:
-        token = Tokens(site.paths.tokens).create("bench", frozenset({Scope.TWINS_READ}))
+        self._token = Tokens(site.paths.tokens).create("bench", frozenset({Scope.TWINS_READ}))
         self._site = site.site
-        self._context = ssl.create_default_context(cafile=str(site.paths.identities / "ca.crt"))
-        self._headers = f"Host: localhost\r\nAuthorization: Bearer {token}\r\n"
+        self._authority = site.paths.identities / "ca.crt"
+        self._context = ssl.create_default_context(cafile=str(self._authority))
+        self._headers = f"Host: localhost\r\nAuthorization: Bearer {self._token}\r\n"
 
     async def paced(self, port: int, paths: list[str], requests: int) -> list[float]:
         """Delays in ms, each from the moment at which the request was due."""
@@ -120,12 +124,23 @@ class Caller:
         connection = await self._connect(port)
         return await connection.get(path)
 
-    async def all(self, port: int) -> tuple[float, int]:
-        """The seconds until all objects have come, and how many these are."""
-        connection = await self._connect(port)
-        began_s = time.perf_counter()
-        lines = await connection.count_lines(_PATH)
-        return time.perf_counter() - began_s, lines - 1
+    def all(self, port: int) -> tuple[float, int]:
+        """The seconds until a Python program has all objects, and how many these are."""
+        with connect(f"https://localhost:{port}", self._token, self._authority) as client:
+            began_s = time.perf_counter()
+            found = client.twins()
+            return time.perf_counter() - began_s, len({twin["id"] for twin in found})
+
+    def all_raw(self, port: int) -> tuple[float, int]:
+        """The seconds until the bytes of all objects have come, and how many lines these are."""
+
+        async def count() -> tuple[float, int]:
+            connection = await self._connect(port)
+            began_s = time.perf_counter()
+            lines = await connection.count_lines(_PATH)
+            return time.perf_counter() - began_s, lines - 1
+
+        return asyncio.run(count())
 
     async def _connect(self, port: int) -> "Connection":
         streams = await asyncio.open_connection("localhost", port, ssl=self._context, limit=1 << 22)
@@ -163,10 +178,12 @@ class Connection:
         return (await self._reader.readuntil(b"\r\n\r\n")).lower().replace(b"http/1.1", b"HTTP/1.1")
 
 
-def _note_all(result: Result, name: str, caller: Caller, port: int, twins: int, turns: int) -> None:
+def _note_all(
+    result: Result, name: str, get_all: Callable[[], tuple[float, int]], twins: int, turns: int
+) -> None:
     seconds = []
     for _ in range(turns):
-        took_s, found = asyncio.run(caller.all(port))
+        took_s, found = get_all()
         if found != twins:
             raise PartFailed(f"{found:,} of {twins:,} objects came", "Look at the logs of the instances.")
         seconds.append(took_s)
@@ -177,10 +194,13 @@ def _note_while_changing(
     result: Result, site: Config, caller: Caller, port: int, twins: int, seconds: int
 ) -> None:
     """How fast one object comes, and how far behind the view is, while a great many change."""
-    changes = CHANGES_PER_S * seconds
+    # They begin a little before, and end a little after.
+    changes = CHANGES_PER_S * (seconds + 2)
     arguments = [str(_settings(site, _NAMES[0], port)), str(twins), str(changes)]
     child = start(site, "twin-changes", ["catchment.bench.twin_changes", *arguments])
     try:
+        first = f"{_PATH}/{name_of(0)}"
+        wait_for(lambda: b'"version":1,' not in asyncio.run(caller.one(port, first)), lambda: None)
         delays = asyncio.run(caller.paced(port, _paths(site, twins, here=True), RATE_PER_S * seconds))
         _note_delays(result, "view_1_get_one_changing", delays)
         wait_for(child.exited, lambda: None)

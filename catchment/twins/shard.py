@@ -1,7 +1,6 @@
 """The objects of one partition of the changelog as they are now: bytes by key, and an index beside them."""
 
 import logging
-import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ log = logging.getLogger(__name__)
 # Versions of objects that were deleted, so that a repetition of what they were is recognised.
 GRAVES_KEPT = 50_000
 # The index is closed to questions for as long as so many objects take.
-_BATCH = 1_000
+_BATCH = 500
 
 
 class Entry(NamedTuple):
@@ -49,11 +48,11 @@ class Shard:
     """A fold over one partition; written by one thread, read by any."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, Entry] = {}
+        # Plain tuples: the collector learns that there is nothing to find in them, and passes them over.
+        self._entries: dict[str, tuple[int, str, str, bytes]] = {}
         self._graves: OrderedDict[str, int] = OrderedDict()
         self._kinds: dict[str, str] = {}
         self._index = Index()
-        self._writing = threading.Lock()
 
     @property
     def size(self) -> int:
@@ -65,40 +64,39 @@ class Shard:
 
     def take(self, rows: Iterable[Row]) -> None:
         """Takes over the newest of each object; what is older than what is here is passed over."""
-        newest = {row.key: row for row in rows}
-        with self._writing:
-            changes = [change for row in newest.values() if (change := self._change(row))]
-            for start in range(0, len(changes), _BATCH):
-                some = changes[start : start + _BATCH]
-                present = [change.twin for change in some if change.twin is not None]
-                gone = [change.key.split("/", 1) for change in some if change.twin is None]
-                self._index.put(present, [(site, identifier) for site, identifier in gone])
-                for change in some:
-                    self._keep(change)
+        newest = [*{row.key: row for row in rows}.values()]
+        for start in range(0, len(newest), _BATCH):
+            changes = [change for row in newest[start : start + _BATCH] if (change := self._change(row))]
+            present = [change.twin for change in changes if change.twin is not None]
+            gone = [change.key.split("/", 1) for change in changes if change.twin is None]
+            self._index.put(present, [(site, identifier) for site, identifier in gone])
+            for change in changes:
+                self._keep(change)
 
     def get(self, key: str) -> Entry | None:
-        return self._entries.get(key)
+        entry = self._entries.get(key)
+        return Entry(*entry) if entry else None
 
     def bodies(self, readable: Readable) -> Iterator[bytes]:
         """All objects that may be seen, in no order."""
         kinds, owner = readable.kinds, readable.owner
         # A copy, because others are written meanwhile.
-        for entry in list(self._entries.values()):
-            if entry.kind in kinds or entry.owner == owner:
-                yield entry.body
+        for _, kind, made_by, body in list(self._entries.values()):
+            if kind in kinds or made_by == owner:
+                yield body
 
     def ask(self, question: Question, readable: Readable) -> list[Found]:
         """The objects that are meant and may be seen, in the order of the question."""
         found: list[Found] = []
         for place in self._index.ask(question, readable):
-            entry = self._entries.get(f"{place[1]}/{place[2]}")
+            entry = self.get(f"{place[1]}/{place[2]}")
             if entry and may_see(readable, entry):
                 found.append((place, entry.body))
         return found
 
     def _change(self, row: Row) -> Changed | None:
         before = self._entries.get(row.key)
-        known = before.version if before else self._graves.get(row.key, 0)
+        known = before[0] if before else self._graves.get(row.key, 0)
         if row.body is None:
             version = known if row.version is None else row.version
             return Changed(row.key, version, None, None) if version >= known else None
@@ -116,7 +114,8 @@ class Shard:
 
     def _keep(self, change: Changed) -> None:
         if change.entry is not None:
-            self._entries[change.key] = change.entry
+            version, kind, owner, body = change.entry
+            self._entries[change.key] = version, kind, owner, body
             self._graves.pop(change.key, None)
             return
         self._entries.pop(change.key, None)
