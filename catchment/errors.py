@@ -4,7 +4,7 @@ Each says what happened and to which thing, and what to change. The code is stab
 and the API show the same one. Transient errors go away by themselves and are retried.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class CatchmentError(Exception):
@@ -126,6 +126,31 @@ class InvalidRule(CatchmentError):
     code = "invalid-rule"
     exit_code = 2
     http_status = 422
+
+
+class InvalidExpression(CatchmentError):
+    """A question to twins that cannot be read; the message points at the place."""
+
+    code = "invalid-expression"
+    exit_code = 2
+    http_status = 422
+
+    @classmethod
+    def at(cls, text: str, place: int, expected: str, found: str) -> Self:
+        """The error at a place of a text, with a mark below it."""
+        line = "".join(each if each.isprintable() else " " for each in text)
+        return cls(
+            f"The expression is wrong at column {place + 1}: expected {expected}, found {found}",
+            f"Correct it here:\n  {line}\n  {' ' * place}^",
+        )
+
+
+class PartitionsMissing(CatchmentError):
+    """What was asked for lies where no instance of the view answers at this moment."""
+
+    code = "partitions-missing"
+    http_status = 503
+    transient = True
 
 
 class SchemaRefused(CatchmentError):

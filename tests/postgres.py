@@ -1,113 +1,14 @@
-"""A PostgreSQL server of its own for tests, on a free port of this machine, gone afterwards."""
+"""A PostgreSQL server for tests: that of the benchmarks, without waiting for the disk."""
 
-import os
-import shutil
-import subprocess
-import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
-import psycopg
-
-from catchment.security.authority import Authority
-
-BINARIES = "/usr/lib/postgresql"
-OWNER = "postgres"
-USER = "catchment"
-PASSWORD = "only-for-tests"
-WAIT_S = 30.0
-
-
-class Postgres:
-    """A server that can be stopped and started again; it speaks TLS, and takes plain text as well."""
-
-    def __init__(self, directory: Path, port: int) -> None:
-        self._data = directory / "data"
-        self._port = port
-        self._process: subprocess.Popen[bytes] | None = None
-        self.password_file = directory / "password"
-        self.password_file.write_text(PASSWORD)
-        authority = Authority(directory / "identities")
-        identity = authority.identity("api")
-        self.ca_file = identity.ca_file
-        self._run(
-            "initdb", "-D", self._data, "-U", USER, "-A", "scram-sha-256", "--pwfile", self.password_file,
-            "--no-sync", "-E", "UTF8", "--locale=C.UTF-8",
-        )  # fmt: skip
-        for name, file in (("server.crt", identity.certificate_file), ("server.key", identity.key_file)):
-            shutil.copy(file, self._data / name)
-            (self._data / name).chmod(0o600)
-            _give_away(self._data / name)
-
-    def start(self) -> None:
-        settings = {
-            "listen_addresses": "127.0.0.1",
-            "port": self._port,
-            "unix_socket_directories": "",
-            "ssl": "on",
-            "fsync": "off",
-        }
-        options = [f"-c{name}={value}" for name, value in settings.items()]
-        self._process = subprocess.Popen(self._command("postgres", "-D", self._data, *options))
-        deadline = time.monotonic() + WAIT_S
-        while True:
-            try:
-                self.rows("SELECT 1")
-                return
-            except psycopg.OperationalError:
-                assert time.monotonic() < deadline, "PostgreSQL does not start"
-                time.sleep(0.1)
-
-    def stop(self) -> None:
-        """At once, as if it crashed."""
-        if self._process:
-            self._run("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
-            self._process.wait()
-            self._process = None
-
-    def settings(self, **others: Any) -> dict[str, Any]:
-        """What the configuration of a store here looks like."""
-        url = f"postgresql://{USER}@localhost:{self._port}/postgres"
-        return {"url": url, "password_file": str(self.password_file), **others}
-
-    def rows(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
-        with self.connect() as connection:
-            cursor = connection.execute(question.encode(), values or None)
-            return cursor.fetchall() if cursor.description else []
-
-    def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
-        return psycopg.connect(
-            host="127.0.0.1", port=self._port, user=USER, password=PASSWORD, dbname="postgres"
-        )
-
-    def _run(self, program: str, *arguments: object) -> None:
-        subprocess.run(self._command(program, *arguments), check=True, stdout=subprocess.DEVNULL)
-
-    def _command(self, program: str, *arguments: object) -> list[str]:
-        newest = max(Path(BINARIES).glob("*"), key=lambda path: int(path.name))
-        command = [str(newest / "bin" / program), *map(str, arguments)]
-        # It refuses to run as root.
-        return ["runuser", "-u", OWNER, "--", *command] if os.geteuid() == 0 else command
+from catchment.bench.postgres import Postgres as Postgres
+from catchment.bench.postgres import running_postgres as running_on_disk
 
 
 @contextmanager
 def running_postgres(port: int) -> Iterator[Postgres]:
     """A server for as long as a `with` block lasts."""
-    with tempfile.TemporaryDirectory(prefix="catchment-postgres-") as name:
-        directory = Path(name)
-        directory.chmod(0o755)
-        _give_away(directory)
-        server = Postgres(directory, port)
-        server.start()
-        try:
-            yield server
-        finally:
-            server.stop()
-
-
-def _give_away(path: Path) -> None:
-    if os.geteuid() == 0:
-        shutil.chown(path, OWNER)
+    with running_on_disk(port, fsync="off") as server:
+        yield server

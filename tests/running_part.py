@@ -17,15 +17,18 @@ READY_TIMEOUT_S = 300.0
 
 
 @contextmanager
-def running_part(config: Config, part: str) -> Iterator["subprocess.Popen[bytes]"]:
+def running_part(
+    config: Config, part: str, reports_as: str | None = None
+) -> Iterator["subprocess.Popen[bytes]"]:
     """`catchment PART`, running when the block begins and gone after it."""
-    file = config.data_dir / f"{part}.yaml"
+    name = reports_as or part
+    file = config.data_dir / f"{name}.yaml"
     file.write_text(yaml.safe_dump(config.model_dump(mode="json", exclude_none=True)))
     command = [sys.executable, "-m", "catchment", "--config", str(file), part]
     process = subprocess.Popen(command, env=clean_environment())
     try:
         deadline = time.monotonic() + READY_TIMEOUT_S
-        while (report := report_of(config, part)) is None or report.state is not State.RUNNING:
+        while (report := report_of(config, name)) is None or report.state is not State.RUNNING:
             assert process.poll() is None, f"{part} ended"
             assert time.monotonic() < deadline, f"{part} is not ready: {report}"
             time.sleep(0.1)

@@ -19,6 +19,7 @@ from catchment.ledger.model import HopRow, LedgerRow, Mark
 from catchment.node.status import Component, status_of
 from catchment.security.authority import Authority
 from catchment.security.tokens import Scope, Tokens
+from catchment.twins.service import Twins
 
 EVERYTHING = frozenset(Scope)
 
@@ -85,6 +86,7 @@ class ServedNode:
         self.components: list[Component] = []
         self.tables = Tables(config, Party.API)
         self.app = create_app(config, self.ledger, self.tables)
+        self.twins: Twins = self.app.state.services.twins
         self.reset()
 
     def reset(self) -> None:
@@ -112,9 +114,11 @@ class ServedNode:
 
 
 @contextmanager
-def serve(config: Config, with_tables: bool = False) -> Iterator[ServedNode]:
-    """Serves a node for as long as a `with` block lasts; with tables if it has a broker."""
+def serve(config: Config, with_tables: bool = False, with_twins: bool = False) -> Iterator[ServedNode]:
+    """Serves a node for as long as a `with` block lasts; with tables and twins if it has a broker."""
     node = ServedNode(config)
+    if with_twins:
+        node.twins.start()
     identity = Authority(config.paths.identities, config.hostnames).identity("api")
     server = Server(node.app, identity)
     supervisor = Reporter(config.paths.socket("node"), node.report)
@@ -125,8 +129,11 @@ def serve(config: Config, with_tables: bool = False) -> Iterator[ServedNode]:
     try:
         while not server.started or node.tables.caught_up is not with_tables:
             time.sleep(0.01)
+        while with_twins and not node.twins.view.here.caught_up:
+            time.sleep(0.01)
         yield node
     finally:
+        node.twins.stop()
         node.tables.stop()
         server.should_exit = True
         thread.join()

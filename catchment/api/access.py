@@ -1,7 +1,7 @@
 """Who is calling, and what they may do: a bearer token, or the cookie of a console session."""
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -32,6 +32,11 @@ class Caller:
     token: Token
     session: Session | None = None
 
+    @property
+    def party(self) -> str:
+        """How the caller is known where objects say who may do what."""
+        return f"token/{self.token.name}"
+
     def may_still(self, services: Services) -> bool:
         """Whether the answer would be the same now; streams ask again and again."""
         if self.session and services.sessions.find(self.session.id) is None:
@@ -46,7 +51,7 @@ def is_current(token: Token, services: Services) -> bool:
     return in_time and services.tokens.all().get(token.name) == token
 
 
-def authenticate(
+async def authenticate(
     request: Request,
     services: ServicesOfApp,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
@@ -75,7 +80,7 @@ def is_foreign(request: Request, if_unknown: bool = False) -> bool:
     return origin != f"https://{request.headers.get('host')}" if origin else if_unknown
 
 
-def authenticate_page(
+async def authenticate_page(
     request: Request,
     services: ServicesOfApp,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
@@ -83,7 +88,7 @@ def authenticate_page(
 ) -> Caller | None:
     """The caller, or nobody for a page that is not signed in; a wrong token is refused all the same."""
     try:
-        return authenticate(request, services, bearer, cookie)
+        return await authenticate(request, services, bearer, cookie)
     except Unauthenticated:
         if bearer:
             raise
@@ -94,10 +99,10 @@ AnyCaller = Annotated[Caller, Depends(authenticate)]
 PageCaller = Annotated[Caller | None, Depends(authenticate_page)]
 
 
-def allowed(*scopes: Scope) -> Callable[[Caller], Caller]:
+def allowed(*scopes: Scope) -> Callable[[Caller], Awaitable[Caller]]:
     """A dependency: the caller, who has these scopes."""
 
-    def check(caller: AnyCaller) -> Caller:
+    async def check(caller: AnyCaller) -> Caller:
         for scope in scopes:
             caller.token.require(scope)
         return caller

@@ -25,8 +25,10 @@ from catchment.api import (
     session,
     sites,
     status,
+    twin_changes,
     twin_feeds,
     twin_types,
+    twins,
 )
 from catchment.api.guard import Guard
 from catchment.api.hub import Hub
@@ -38,11 +40,13 @@ from catchment.config import Config
 from catchment.console.pages import add_console
 from catchment.deadletters.letters import DeadLetters
 from catchment.kafka.table import Tables
+from catchment.ledger.expiry import oldest_kept_us
 from catchment.node.status import ask_node
 from catchment.registry.registry import Registry
 from catchment.schemas.registry import SchemaRegistry
 from catchment.security.tokens import Tokens
 from catchment.twins.declarations import TwinDeclarations
+from catchment.twins.service import Twins
 
 RESOURCES = (
     probes,
@@ -62,6 +66,8 @@ RESOURCES = (
     twin_feeds,
     lake,
     deadletters,
+    twins,
+    twin_changes,
 )
 DESCRIPTION = "State and data of a Catchment node. Errors are RFC 9457 problems with codes that never change."
 
@@ -96,7 +102,7 @@ def _services(config: Config, ledger_source: LedgerSource, tables: Tables) -> Se
         tokens=Tokens(config.paths.tokens),
         sessions=Sessions(config.api.session_hours * 3600),
         failed_sign_ins=FailedSignIns(),
-        hub=Hub(config.site, ledger_source, partial(ask_node, config)),
+        hub=Hub(config.site, ledger_source, partial(ask_node, config), partial(oldest_kept_us, config)),
         alerts=AlertBook(),
         tables=tables,
         schemas=schemas,
@@ -104,4 +110,5 @@ def _services(config: Config, ledger_source: LedgerSource, tables: Tables) -> Se
         rules=RuleBook(config.site, tables, config.alerts.channels),
         twin_declarations=TwinDeclarations(config.site, tables, schemas),
         deadletters=DeadLetters(config, tables),
+        twins=Twins(config, tables),
     )

@@ -49,7 +49,7 @@ def _expected(
     if if_match is None:
         return ANYTHING
     match = _ENTITY_TAG.fullmatch(if_match)
-    if match is None:
+    if match is None or int(match[1]) == 0:
         raise VersionChanged(f"If-Match: {if_match} names no version", "Send the ETag as it came.")
     return Expected(int(match[1]))
 

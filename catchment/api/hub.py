@@ -51,8 +51,15 @@ class Page:
 class Hub:
     """Looks at the node while pages are open, and tells them."""
 
-    def __init__(self, site: str, ledger: LedgerSource, read_status: Callable[[], NodeStatus]) -> None:
+    def __init__(
+        self,
+        site: str,
+        ledger: LedgerSource,
+        read_status: Callable[[], NodeStatus],
+        kept_since_us: Callable[[], int] = lambda: 0,
+    ) -> None:
         self._site = site
+        self._kept_since_us = kept_since_us
         self._ledger = ledger
         self._read_status = read_status
         self._pages: set[Page] = set()
@@ -128,7 +135,9 @@ class Hub:
     def _take_snapshot(self) -> Snapshot:
         at_ms = time.time_ns() // 1_000_000
         known = self._ledger
-        proof = compare(self._site, known.marks(), known.rows(), known.hops())
+        proof = compare(
+            self._site, known.marks(), known.rows(), known.hops(), kept_since_us=self._kept_since_us()
+        )
         self._look = look(proof.streams, time.monotonic(), self._look)
         self._history.append(RatePoint(at_ms=at_ms, rate_per_s=self._look.totals.rate_per_s))
         return Snapshot(

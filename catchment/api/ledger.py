@@ -8,6 +8,7 @@ from catchment.api.paging import Cursor, Limit, Next, page_of
 from catchment.api.problems import answers
 from catchment.api.services import ServicesOfApp
 from catchment.kafka.parties import Party
+from catchment.ledger.expiry import oldest_kept_us
 from catchment.ledger.model import LedgerRow
 from catchment.ledger.proof import Proof, compare
 from catchment.ledger.stages import stages_of
@@ -51,7 +52,13 @@ def proof(services: ServicesOfApp) -> Proof:
     known, config = services.ledger, services.config
     waiting = under_way(config, Party.API)
     return compare(
-        config.site, known.marks(), known.rows(), known.hops(), stages=stages_of(config), waiting=waiting
+        config.site,
+        known.marks(),
+        known.rows(),
+        known.hops(),
+        stages=stages_of(config),
+        waiting=waiting,
+        kept_since_us=oldest_kept_us(config),
     )
 
 

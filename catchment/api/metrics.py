@@ -54,6 +54,7 @@ class Merged(Collector):
     description="In Prometheus' text format. Needs the scope `metrics:read`.",
 )
 def metrics(services: ServicesOfApp) -> PlainTextResponse:
+    services.twins.note()
     return PlainTextResponse(generate_latest(merged(services.config)), media_type=CONTENT_TYPE_LATEST)
 
 

@@ -7,6 +7,8 @@ from fastapi import FastAPI
 from catchment.api.problems import MEDIA_TYPE
 
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
+# Of every body, before anybody looks at what is in it.
+_TOO_LARGE = {"description": "Content Too Large", "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}
 
 
 def describe_truthfully(app: FastAPI) -> None:
@@ -17,6 +19,8 @@ def describe_truthfully(app: FastAPI) -> None:
         schema = describe()
         for path in schema["paths"].values():
             for operation in path.values():
+                if "requestBody" in operation:
+                    operation["responses"].setdefault("413", _TOO_LARGE)
                 for response in operation["responses"].values():
                     _correct(response.get("content", {}))
         return schema

@@ -27,17 +27,19 @@ def page_of(
     cursor: str | None,
 ) -> tuple[list[Item], str | None]:
     """The items after the cursor, and the cursor of those after them. The items are sorted by place."""
-    start = bisect_right(items, _decode(place, cursor), key=place_of) if cursor else 0
+    start = bisect_right(items, decode_place(place, cursor), key=place_of) if cursor else 0
     page = list(items[start : start + limit])
     more = len(items) > start + limit
-    return page, _encode(place_of(page[-1])) if more else None
+    return page, encode_place(place_of(page[-1])) if more else None
 
 
-def _encode(place: tuple[Any, ...]) -> str:
+def encode_place(place: tuple[Any, ...]) -> str:
+    """A place as a cursor."""
     return base64.urlsafe_b64encode(orjson.dumps(place)).decode()
 
 
-def _decode(place: TypeAdapter[Place], cursor: str) -> Place:
+def decode_place(place: TypeAdapter[Place], cursor: str) -> Place:
+    """The place that a cursor names."""
     try:
         return place.validate_json(base64.urlsafe_b64decode(cursor))
     except ValueError:

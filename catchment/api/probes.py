@@ -12,7 +12,10 @@ router = APIRouter(tags=["probes"])
 class Readiness(BaseModel):
     """The answer to a probe of readiness."""
 
-    ready: bool = Field(description="Whether this service has read the ledger and can answer from it.")
+    ready: bool = Field(description="Whether this service has read all that it answers from.")
+    reading: list[str] = Field(
+        description="What it has still to read: `ledger`, or `declarations` (registrations, schemas, rules)."
+    )
 
 
 @router.get("/ping", summary="Does the service live", response_class=PlainTextResponse)
@@ -27,6 +30,7 @@ async def ping() -> str:
     responses={503: {"model": Readiness, "description": "Not yet, or not any more"}},
 )
 async def ready(services: ServicesOfApp, response: Response) -> Readiness:
-    if not services.ledger.caught_up:
+    unread = services.unread
+    if unread:
         response.status_code = 503
-    return Readiness(ready=services.ledger.caught_up)
+    return Readiness(ready=not unread, reading=unread)

@@ -83,6 +83,9 @@ def handle_in(app: FastAPI) -> None:
 
     async def of_the_router(_: Request, error: Exception) -> ProblemResponse:
         assert isinstance(error, HTTPException)
+        if error.status_code == HTTPStatus.BAD_REQUEST:
+            # What the framework says of a body in which it does not even find wrong JSON.
+            return from_error(InvalidRequest("The body cannot be read", "Send JSON in UTF-8."))
         code = _ROUTER_CODES.get(error.status_code, InvalidRequest.code)
         return ProblemResponse(error.status_code, code, error.detail, headers=error.headers)
 

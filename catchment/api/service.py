@@ -1,5 +1,6 @@
 """Runs the API and the console over HTTPS until it is told to stop."""
 
+import gc
 import logging
 import signal
 import socket
@@ -24,6 +25,11 @@ from catchment.schemas.shipped import ShippedSchemas
 from catchment.security.authority import Authority, Identity
 
 PART = "api"
+# How long one thread may keep the interpreter while others wait. The 5 ms of old would be noticed by requests
+# that change threads a few times while the twins' changelog is being read.
+_SWITCH_S = 0.001
+# The collector looks for cycles after so many new objects, of which reading a changelog makes a great many.
+_COLLECT_AFTER = (20_000, 20, 20)
 # Requests that are under way may take so long to end; live streams are closed at once.
 _DRAIN_S = 5
 
@@ -46,8 +52,13 @@ class Server(uvicorn.Server):
         )
         self._services: Services = app.state.services
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._services.twins.open()
+        await super().startup(sockets)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._services.hub.close()
+        await self._services.twins.close()
         await super().shutdown(sockets)
 
 
@@ -55,6 +66,8 @@ def run(config: Config) -> None:
     """Serves until SIGTERM or SIGINT."""
     # uvicorn stops in order on its own, then raises the signal anew: let it end us through `finally`.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    sys.setswitchinterval(_SWITCH_S)
+    gc.set_threshold(*_COLLECT_AFTER)
     identity = Authority(config.paths.identities, config.hostnames).identity(PART)
     ledger = LedgerView(config, Party.API)
     tables = Tables(config, Party.API)
@@ -69,11 +82,13 @@ def run(config: Config) -> None:
     tables.start()
     publisher.start()
     schemas.start()
-    reporter = Reporter(config.paths.socket(PART), lambda: report(app.state.services))
+    app.state.services.twins.start()
+    reporter = Reporter(config.paths.socket(part_of(config)), lambda: report(app.state.services))
     try:
         server.run(sockets=[listener])
     finally:
         reporter.close()
+        app.state.services.twins.stop()
         schemas.stop()
         publisher.stop()
         alerts.stop()
@@ -81,15 +96,28 @@ def run(config: Config) -> None:
         ledger.stop()
 
 
+def part_of(config: Config) -> str:
+    """The name of this instance as a part of the node; several have sockets of their own."""
+    instance = config.twin_view.instance
+    return PART if instance == PART else f"{PART}-{instance}"
+
+
 def report(services: Services) -> Report:
-    """How this part is: it runs when it has read the ledger and what was declared."""
-    current = services.ledger.caught_up and services.tables.caught_up
-    return Report(
-        state=State.RUNNING if current else State.STARTING,
-        detail="" if current else "reading the ledger and what was declared",
-        figures={"requests": requests_served(), "open_pages": services.hub.open_pages},
-        metrics=metrics_text(),
-    )
+    """How this part is: it runs when it has read the ledger, what was declared, and its twins."""
+    twins = services.twins
+    twins.note()
+    state, detail = twins.state()
+    if unread := services.unread:
+        state, detail = State.STARTING, f"reading {' and '.join(unread)}"
+    figures = {
+        "requests": requests_served(),
+        "open_pages": services.hub.open_pages,
+        "twins": twins.view.here.held,
+        "partitions": sorted(twins.view.here.ready),
+        "instances": len(twins.view.here.alive()),
+        "peer_port": twins.view.here.peer_port,
+    }
+    return Report(state=state, detail=detail, figures=figures, metrics=metrics_text())
 
 
 def listen(config: Config) -> socket.socket:

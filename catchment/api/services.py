@@ -17,6 +17,7 @@ from catchment.registry.registry import Registry
 from catchment.schemas.registry import SchemaRegistry
 from catchment.security.tokens import Tokens
 from catchment.twins.declarations import TwinDeclarations
+from catchment.twins.service import Twins
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,16 @@ class Services:
     rules: RuleBook
     twin_declarations: TwinDeclarations
     deadletters: DeadLetters
+    twins: Twins
+
+    @property
+    def unread(self) -> list[str]:
+        """What has to be read before questions can be answered: nothing, when this part can serve."""
+        read = {"ledger": self.ledger.caught_up, "declarations": self.tables.caught_up}
+        return [name for name, is_read in read.items() if not is_read]
 
 
-def services_of(request: Request) -> Services:
+async def services_of(request: Request) -> Services:
     return cast(Services, request.app.state.services)
 
 

@@ -63,6 +63,8 @@ async def sign_in(body: SignIn, request: Request, response: Response, services: 
     "",
     responses={200: {"model": Who}, 204: {"description": "Nobody is signed in"}, **answers(401)},
     response_model=None,
+    # Besides those who show something, anybody.
+    openapi_extra={"security": [{}]},
     summary="Who am I",
 )
 async def who_am_i(caller: PageCaller, services: ServicesOfApp) -> Who | Response:
@@ -80,6 +82,7 @@ async def sign_out(caller: AnyCaller, response: Response, services: ServicesOfAp
     if caller.session:
         services.sessions.end(caller.session.id)
         services.hub.review()
+        services.twins.watchers.review()
     response.delete_cookie(COOKIE, path="/", secure=True, httponly=True, samesite="strict")
 
 

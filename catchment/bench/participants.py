@@ -35,7 +35,7 @@ class Participant:
             found.extend(self._next())
             return bool(found)
 
-        wait_for(look, self._check, timeout_s)
+        wait_for(look, self.check, timeout_s)
         answer: dict[str, Any] = orjson.loads(found[0])
         return answer
 
@@ -59,7 +59,8 @@ class Participant:
                     return [line]
         return []
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raises if it has ended."""
         if self._child.exited():
             raise PartFailed(f"{self._name} ended: {last_words(self._log)}", "Run the benchmark again.")
 

@@ -1,4 +1,4 @@
-"""Those who take part in the race, each a process of its own: `python -m catchment.bench.runners NAME JSON`.
+"""Those who take part in a benchmark, each a process: `python -m catchment.bench.runners NAME JSON`.
 
 What one has to say it says as a line of JSON on its standard output.
 """
@@ -24,6 +24,9 @@ from catchment.kafka.parties import Party
 from catchment.security.authority import Authority, Identity
 from catchment.security.providers import PARTY_PREFIX
 from catchment.simulate.lines import LineSource, Load, Sender, client_context
+from catchment.simulate.sensors import Plant
+from catchment.simulate.sensors import send as send_readings
+from catchment.simulate.temperature import Curve
 
 PREFETCH_RECORDS = 10_000
 QUEUED_RECORDS = 200_000
@@ -212,6 +215,22 @@ class Crowd:
             await asyncio.sleep(self._interval_s)
 
 
+def read_sensors(config: Config, given: dict[str, Any]) -> None:
+    """Simulated sensors: says when they begin, and when all their readings are safe."""
+    plant = Plant(**{**given["plant"], "curve": Curve(**given["plant"]["curve"])})
+    say({})
+    uvloop.run(send_readings(config, plant, given["count"], asyncio.Event(), lambda _: None))
+    say({})
+
+
+def run_pipeline(config: Config, given: dict[str, Any]) -> None:
+    """The pipeline, and on SIGUSR1 single queries over what is there by then."""
+    # Spark is loaded by this one alone.
+    from catchment.bench.backlog import run_pipeline
+
+    say(run_pipeline(config, **given))
+
+
 def connection_name(number: int) -> bytes:
     return b"connection-%d" % number
 
@@ -224,6 +243,8 @@ RUNNERS: dict[str, Callable[[Config, dict[str, Any]], None]] = {
     "provider": provide,
     "consumer": consume,
     "crowd": crowd,
+    "pipeline": run_pipeline,
+    "sensors": read_sensors,
     "plain-producer": produce_plainly,
     "plain-consumer": consume_plainly,
 }

@@ -6,9 +6,9 @@ from pathlib import Path
 import orjson
 
 from catchment.bench import peers
-from catchment.bench.postgres import USER, Server, postgres
+from catchment.bench.postgres import PASSWORD, USER, Postgres, running_postgres
 from catchment.bench.result import Result
-from catchment.bench.site import log_of, wait_for
+from catchment.bench.site import free_ports, log_of, wait_for
 from catchment.bench.twin_load import Changes
 from catchment.bench.twin_subjects import POSTGRES_CLASS, check, common_settings, cpu_s
 from catchment.bench.twin_trial import SETTLING_SHARE, START_S, WARM_UP_SHARE, note_delays
@@ -38,8 +38,8 @@ class PostgresTrial:
         """Lets it apply a backlog, then changes at each of the rates."""
         self._changes.restart()
         self._changes.fill(backlog)
-        with postgres(**settings) as server:
-            server.execute(TABLE)
+        with running_postgres(*free_ports(1), **settings) as server:
+            server.rows(TABLE)
             child = self._start(server)
             try:
                 self._drain(backlog, child, server, result)
@@ -48,17 +48,17 @@ class PostgresTrial:
             finally:
                 child.kill()
 
-    def _start(self, server: Server) -> Child:
+    def _start(self, server: Postgres) -> Child:
         database = {
-            "database": server.address,
+            "database": server.jdbc_url,
             "database_user": USER,
-            "database_password": server.password,
+            "database_password": PASSWORD,
         }
         return peers.start(
             self._site, self._name, POSTGRES_CLASS, **common_settings(self._name, WORKERS), **database
         )
 
-    def _drain(self, backlog: int, child: Child, server: Server, result: Result) -> None:
+    def _drain(self, backlog: int, child: Child, server: Postgres, result: Result) -> None:
         def used_s() -> float:
             return cpu_s(child.pid) + cpu_s(server.session)
 

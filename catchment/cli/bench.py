@@ -19,6 +19,7 @@ class Benchmark(StrEnum):
     LEDGER = "ledger"
     RACE = "race"
     RELAY = "relay"
+    STORE = "store"
     TWINS = "twins"
 
 

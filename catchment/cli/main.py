@@ -29,6 +29,7 @@ from catchment.cli import (
     simulate,
     site,
     token,
+    twins,
     verify,
 )
 from catchment.cli.console import errors
@@ -72,6 +73,7 @@ app.add_typer(consumer.app, name="consumer")
 app.add_typer(token.app, name="token")
 app.add_typer(register.app, name="register")
 app.add_typer(rules.app, name="rules")
+app.add_typer(twins.app, name="twins")
 app.add_typer(deadletter.app, name="deadletter")
 app.add_typer(simulate.app, name="simulate")
 app.add_typer(alerts.app, name="alerts")

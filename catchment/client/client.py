@@ -1,5 +1,6 @@
 """Data of a node as frames: what analysts work with."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import polars as pl
 
 from catchment.client.session import Session
+from catchment.client.twins import TwinCalls
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +23,7 @@ class Client:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.twin_calls = TwinCalls(session)
 
     def __enter__(self) -> Self:
         return self
@@ -73,6 +76,27 @@ class Client:
     def sql(self, question: str) -> pl.DataFrame:
         """The answer to a question in SQL."""
         return self._frame("POST", "/api/v1/sql/rows", json={"sql": question})
+
+    def twins(
+        self, where: str | None = None, sort: str | None = None, *, partial: bool = False
+    ) -> list[dict[str, Any]]:
+        """The objects that an expression such as `temperature > 80` is true of."""
+        return list(self.twin_calls.find(where, sort, partial=partial))
+
+    def twin(self, identifier: str, site: str | None = None) -> dict[str, Any]:
+        """One object as it is now."""
+        return self.twin_calls.get(identifier, site)
+
+    def change(
+        self,
+        identifier: str,
+        values: Mapping[str, Any] | None = None,
+        *,
+        add: Mapping[str, float] | None = None,
+        if_version: int | None = None,
+    ) -> dict[str, Any]:
+        """Sets values of an object (None removes one) and adds to others; returns what became of it."""
+        return self.twin_calls.change(identifier, values or {}, add=add, if_version=if_version)
 
     def _frame(self, method: str, path: str, **arguments: Any) -> pl.DataFrame:
         answer = self.session.send(method, path, timeout=TIMEOUT_S, **arguments)

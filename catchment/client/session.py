@@ -14,6 +14,8 @@ from catchment.config import Config
 from catchment.errors import CatchmentError, NodeNotRunning
 
 TIMEOUT_S = 30.0
+# A live stream says something more often than that.
+LINE_TIMEOUT_S = 60.0
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where a node listens, not bound here
 
 
@@ -68,18 +70,35 @@ class Session:
         response = self.send(method, path, **arguments)
         return orjson.loads(response.content) if response.content else None
 
+    def lines(self, path: str, accept: str, parameters: dict[str, Any]) -> Iterator[str]:
+        """The lines of a long answer, as they come; refusals are raised."""
+        headers, timeout = {"Accept": accept}, httpx.Timeout(TIMEOUT_S, read=LINE_TIMEOUT_S)
+        try:
+            with self._http.stream(
+                "GET", path, params=parameters, headers=headers, timeout=timeout
+            ) as response:
+                if response.is_error:
+                    response.read()
+                    raise _refusal(response)
+                yield from response.iter_lines()
+        except httpx.TransportError as error:
+            raise self._unanswered(error) from None
+
     def send(self, method: str, path: str, **arguments: Any) -> httpx.Response:
         """The whole response; refusals are raised."""
         try:
             response = self._http.request(method, path, **arguments)
         except httpx.TransportError as error:
-            raise NodeNotRunning(
-                f"The API at {self._url} does not answer ({error})",
-                "Start the node with `catchment up`, or check the address.",
-            ) from None
+            raise self._unanswered(error) from None
         if response.is_error:
             raise _refusal(response)
         return response
+
+    def _unanswered(self, error: httpx.TransportError) -> NodeNotRunning:
+        return NodeNotRunning(
+            f"The API at {self._url} does not answer ({error})",
+            "Start the node with `catchment up`, or check the address.",
+        )
 
 
 def local_session(config: Config) -> Session:

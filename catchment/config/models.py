@@ -15,8 +15,12 @@ from catchment.config.listeners import AdapterSettings, HttpSettings, LimitSetti
 from catchment.config.relay import RelaySettings
 from catchment.config.section import Name, Port, Section
 from catchment.config.store import StoreSettings
+from catchment.config.twin_view import TwinViewSettings
 from catchment.config.twins import TwinsSettings
 
+# What the pipeline runs at every node, besides its stores.
+REAL_TIME_QUERIES = ("ledger", "measurements", "thresholds")
+TWIN_QUERIES = ("twin-split", "twins")
 # Embedded broker and controller are one process: nobody else talks to the controller.
 CONTROLLER_HOST = "127.0.0.1"
 
@@ -129,6 +133,11 @@ class PipelineSettings(Section):
     restart_backoff_max_s: float = Field(
         60, gt=0, description="Longest pause before a failed query is started again."
     )
+    queries: list[str] | None = Field(
+        None,
+        description="Only these queries, by the names that `catchment status` shows; by default all. So one "
+        "node can leave out what another does.",
+    )
 
 
 class ApiSettings(Section):
@@ -187,6 +196,7 @@ class Config(Section):
     alerts: AlertsSettings = AlertsSettings()
     store: StoreSettings = StoreSettings()
     twins: TwinsSettings = TwinsSettings()
+    twin_view: TwinViewSettings = TwinViewSettings()
     supervisor: SupervisorSettings = SupervisorSettings()
 
     @property
@@ -205,6 +215,21 @@ class Config(Section):
             ports["kafka.port"] = (self.kafka.host, self.kafka.port)
             ports["kafka.controller_port"] = (CONTROLLER_HOST, self.kafka.controller_port)
         return ports
+
+    @property
+    def query_names(self) -> tuple[str, ...]:
+        """The queries that this node could run."""
+        twins = TWIN_QUERIES if self.twins.enabled else ()
+        lake = ("lake",) if self.lake.enabled else ()
+        return *REAL_TIME_QUERIES, *twins, *lake, *(f"postgres-{name}" for name in self.store.postgres)
+
+    @model_validator(mode="after")
+    def _queries_are_known(self) -> Self:
+        unknown = [name for name in self.pipeline.queries or () if name not in self.query_names]
+        if unknown:
+            possible = ", ".join(self.query_names)
+            raise ValueError(f"pipeline.queries names {', '.join(unknown)}: there are {possible}")
+        return self
 
     @model_validator(mode="after")
     def _ports_differ(self) -> Self:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from confluent_kafka import (
@@ -150,6 +150,31 @@ def end_offsets(consumer: Consumer, topic: str) -> dict[int, int]:
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
         ends[partition] = offsets[1]
     return ends
+
+
+def oldest_ms(config: Config, party: Party, topics: Iterable[str]) -> int | None:
+    """The time of the oldest record on any of the topics, in ms since 1970; none if they are empty."""
+    source = consumer(config, party, enable_partition_eof=True)
+    try:
+        firsts = [
+            message.timestamp()[1]
+            for topic in topics
+            for partition, end in end_offsets(source, topic).items()
+            if end > 0
+            for message in _first_of(source, TopicPartition(topic, partition, OFFSET_BEGINNING))
+        ]
+    except KafkaException as error:
+        raise explain(f"Reading {', '.join(topics)}", error) from None
+    finally:
+        source.close()
+    return min(firsts, default=None)
+
+
+def _first_of(source: Consumer, place: TopicPartition) -> Iterator[Message]:
+    source.assign([place])
+    message = source.poll(REQUEST_TIMEOUT_S)
+    if message is not None and message.error() is None:
+        yield message
 
 
 def read_all(config: Config, party: Party, topic: str, timeout_s: float = 30.0) -> Iterator[Message]:

@@ -103,9 +103,8 @@ class Tables:
         self._producer: Producer | None = None
 
     def add(self, kind: Kind, decode: Callable[[bytes], Entry]) -> KeyedTable[Entry]:
-        """A table that will be read from `start` on; `decode` raises pydantic's errors."""
-        table = KeyedTable(self, kind, decode)
-        self._tables[kind.topic] = table
+        """A table that will be read from `start` on, one for all; `decode` raises pydantic's errors."""
+        table: KeyedTable[Entry] = self._tables.setdefault(kind.topic, KeyedTable(self, kind, decode))
         return table
 
     def start(self) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from pydantic import BaseModel, Field
 
+from catchment.ledger.expiry import without_expired
 from catchment.ledger.model import HopRow, LedgerRow, Mark, Stage
 from catchment.records import Source
 
@@ -24,6 +25,7 @@ class HopCount(BaseModel, frozen=True):
     under_way: int
     duplicated: int
     out_of_order: int
+    expired: int = Field(0, description="Of a lake: what retention took before the lake was there.")
     gaps: list[tuple[int, int]] = Field(
         description="The missing numbers as first and last, the hundred lowest."
     )
@@ -42,7 +44,11 @@ class StreamProof(BaseModel, frozen=True):
     under_way: int
     duplicated: int
     out_of_order: int
-    expired: int = Field(0, description="In a recount: numbers that were counted before retention took them.")
+    expired: int = Field(
+        0,
+        description="Numbers that were counted before retention took them: from the log, in a recount, or "
+        "before a lake was there to read them.",
+    )
     gaps: list[tuple[int, int]]
     rate_per_s: float
     last_origin_us: int
@@ -74,12 +80,15 @@ def compare(
     expired: dict[Source, int] | None = None,
     stages: Collection[Stage] = (),
     waiting: Mapping[Source, int] | None = None,
+    kept_since_us: int = 0,
+    running: Iterable[LedgerRow] = (),
 ) -> Proof:
     """Joins marks, this node's ledger and the counts of other nodes and stages by source.
 
     A record that is in the ledger but whose mark is not out yet counts as sent. `stages` are those behind
     this node's broker that every source has to come to, whether they have said so or not. `waiting` is how
-    many measurements are under way to its fast stores.
+    many measurements are under way to its fast stores. What is older than `kept_since_us` may have expired.
+    `running` is the ledger itself where `rows` are a recount.
     """
     accepted = {mark.source: mark.accepted for mark in marks}
     newest: dict[Source, LedgerRow] = {}
@@ -87,6 +96,7 @@ def compare(
         held = newest.get(row.source)
         if held is None or row.version >= held.version:
             newest[row.source] = row
+    counted = {**newest, **{row.source: row for row in running}}
     published: dict[Source, list[HopRow]] = defaultdict(list)
     for hop in hops:
         published[hop.source].append(hop)
@@ -96,6 +106,7 @@ def compare(
         known = newest.get(source)
         sent = max(accepted.get(source, 0), known.highest if known else 0)
         way = _way(here, source, sent, known, published[source], stages, (waiting or {}).get(source, 0))
+        way = _without_expired(way, _brokers(here, counted.get(source), published[source]), kept_since_us)
         streams.append(_prove(here, source, sent, known, way, (expired or {}).get(source, 0)))
     sums = {name: sum(getattr(stream, name) for stream in streams) for name in SUMS}
     incomplete = any(hop.under_way for stream in streams for hop in stream.hops if hop.node == here)
@@ -130,6 +141,39 @@ def _way(
     ]
 
 
+def _brokers(here: str, row: LedgerRow | None, published: list[HopRow]) -> dict[str, LedgerRow]:
+    """What was counted on the broker of each node."""
+    counted: dict[str, LedgerRow] = {hop.node: hop for hop in published if hop.stage is Stage.BROKER}
+    return {**counted, here: row} if row else counted
+
+
+def _without_expired(
+    way: list[HopCount], brokers: Mapping[str, LedgerRow], kept_since_us: int
+) -> list[HopCount]:
+    """A lake cannot have what its broker had deleted before the lake's first start."""
+    return [
+        _expire(hop, brokers[hop.node], kept_since_us)
+        if hop.stage is Stage.LAKE and hop.node in brokers
+        else hop
+        for hop in way
+    ]
+
+
+def _expire(hop: HopCount, counted: LedgerRow, kept_since_us: int) -> HopCount:
+    nothing_came = hop.received == 0 and counted.last_origin_us < kept_since_us
+    if nothing_came:
+        return hop.model_copy(
+            update={
+                "under_way": 0,
+                "missing": counted.missing,
+                "gaps": counted.gaps,
+                "expired": counted.received,
+            }
+        )
+    gaps, expired = without_expired(hop.gaps, counted, kept_since_us)
+    return hop.model_copy(update={"gaps": gaps, "missing": hop.missing - expired, "expired": expired})
+
+
 def _prove(
     here: str, source: Source, sent: int, row: LedgerRow | None, hops: list[HopCount], expired: int
 ) -> StreamProof:
@@ -147,7 +191,7 @@ def _prove(
         under_way=own.under_way,
         duplicated=own.duplicated,
         out_of_order=own.out_of_order,
-        expired=expired,
+        expired=max(expired, *(hop.expired for hop in hops)),
         gaps=worst.gaps,
         rate_per_s=_rate_per_s([row] if row else []),
         last_origin_us=row.last_origin_us if row else 0,

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from catchment.config import Config
 from catchment.errors import BrokerUnavailable
 from catchment.kafka.parties import Party
+from catchment.ledger.expiry import oldest_kept_us
 from catchment.ledger.model import HopRow, Mark, Stage
 from catchment.ledger.proof import Proof, compare
 from catchment.ledger.recount import recount
@@ -32,9 +33,18 @@ def prove_anew(config: Config, party: Party, wait_s: float, on_progress: Callabl
     with _read(config, party) as view:
         marks = view.marks()
         _wait_for_proof(config, party, view, marks, wait_s)
-        rows, expired = recount(config, party, view.rows(), on_progress)
-        hops = _counted_anew(config, party, view.hops())
-        return compare(config.site, marks, rows, hops, expired, stages_of(config))
+        running = view.rows()
+        rows, expired = recount(config, party, running, on_progress)
+        return compare(
+            config.site,
+            marks,
+            rows,
+            _counted_anew(config, party, view.hops()),
+            expired,
+            stages_of(config),
+            kept_since_us=oldest_kept_us(config),
+            running=running,
+        )
 
 
 def _counted_anew(config: Config, party: Party, hops: list[HopRow]) -> list[HopRow]:
@@ -56,7 +66,13 @@ def _wait_for_proof(
         # Asked first: what it has still to take may be in the counts by the time that these are read.
         waiting = under_way(config, party)
         proof = compare(
-            config.site, marks, view.rows(), view.hops(), stages=stages_of(config), waiting=waiting
+            config.site,
+            marks,
+            view.rows(),
+            view.hops(),
+            stages=stages_of(config),
+            waiting=waiting,
+            kept_since_us=oldest_kept_us(config),
         )
         if proof.holds or time.monotonic() >= deadline:
             return proof

@@ -5,7 +5,6 @@ gone from the beginning of a source count as expired when the source is older th
 as missing otherwise.
 """
 
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -16,15 +15,12 @@ from catchment.config import Config
 from catchment.errors import InvalidRecord
 from catchment.kafka.clients import read_all
 from catchment.kafka.parties import Party
-from catchment.kafka.topics import planned
+from catchment.ledger.expiry import Range, non_empty, oldest_kept_us, size, without_expired
 from catchment.ledger.model import LedgerRow
-from catchment.records import FIRST_SEQUENCE, STAMP_HEADER, Kind, Source, Stamp
+from catchment.records import STAMP_HEADER, Kind, Source, Stamp
 
-HOUR_US = 3_600_000_000
 RANGES_SHOWN = 100
 PROGRESS_RECORDS = 10_000
-
-Range = tuple[int, int]
 
 
 @dataclass
@@ -64,7 +60,7 @@ class Count:
         if place < 0 or self.gaps[place][1] < sequence:
             return False
         first, last = self.gaps[place]
-        self.gaps[place : place + 1] = _non_empty([(first, sequence - 1), (sequence + 1, last)])
+        self.gaps[place : place + 1] = non_empty([(first, sequence - 1), (sequence + 1, last)])
         return True
 
 
@@ -74,13 +70,12 @@ def recount(
     """What the log holds of every source, and what of it has expired. `running` was read before."""
     before = {row.source: row for row in running}
     counts = count(read_all(config, party, Kind.RECORDS.topic), on_progress)
-    hours = planned(config)[Kind.RECORDS].retention_hours or 0
-    oldest_kept_us = time.time_ns() // 1000 - round(hours * HOUR_US)
+    kept_since_us = oldest_kept_us(config)
     expired: dict[Source, int] = {}
     rows = []
     for source in counts.keys() | before.keys():
         own = counts.get(source, Count())
-        expired[source] = settle(own, before.get(source), oldest_kept_us)
+        expired[source] = settle(own, before.get(source), kept_since_us)
         rows.append(_row(source, own))
     return rows, expired
 
@@ -101,17 +96,13 @@ def count(records: Iterable[Message], on_progress: Callable[[int], None]) -> dic
     return counts
 
 
-def settle(counted: Count, running: LedgerRow | None, oldest_kept_us: int) -> int:
+def settle(counted: Count, running: LedgerRow | None, kept_since_us: int) -> int:
     """Adds to the gaps what only the ledger knows of, takes out what has expired, and says how much it is."""
     if running is None:
         return 0
     counted.open_to(running.highest)
-    if not counted.gaps or counted.gaps[0][0] != FIRST_SEQUENCE or running.first_origin_us >= oldest_kept_us:
-        return 0
-    (_, last), *others = counted.gaps
-    never_came = _non_empty((first, min(end, last)) for first, end in running.gaps)
-    counted.gaps = never_came + others
-    return last - _size(never_came)
+    counted.gaps, expired = without_expired(counted.gaps, running, kept_since_us)
+    return expired
 
 
 def _row(source: Source, counted: Count) -> LedgerRow:
@@ -125,7 +116,7 @@ def _row(source: Source, counted: Count) -> LedgerRow:
         highest=counted.highest,
         duplicates=counted.duplicates,
         out_of_order=counted.out_of_order,
-        missing=_size(counted.gaps),
+        missing=size(counted.gaps),
         gaps=counted.gaps[:RANGES_SHOWN],
         first_origin_us=counted.first_origin_us if counted.received else 0,
         last_origin_us=counted.last_origin_us,
@@ -139,11 +130,3 @@ def stamp_of(record: Message) -> Stamp | None:
         return Stamp.decode(header) if isinstance(header, bytes) else None
     except InvalidRecord:
         return None
-
-
-def _non_empty(ranges: Iterable[Range]) -> list[Range]:
-    return [(first, last) for first, last in ranges if first <= last]
-
-
-def _size(ranges: Iterable[Range]) -> int:
-    return sum(last - first + 1 for first, last in ranges)

@@ -52,6 +52,8 @@ log = logging.getLogger(__name__)
 
 NAME = "lake"
 LOOK_AGAIN_S = 0.5
+# A batch that is no larger than this is written by one task, and leaves the other cores to real-time queries.
+ROWS_A_TASK = 100_000
 
 
 def start(spark: SparkSession, config: Config) -> StreamingQuery:
@@ -113,6 +115,8 @@ class LakeWriter:
         self._maintenance = Maintenance(self._lake, config.lake.maintenance)
         self._given_up: set[int] = set()
         self._staging = config.paths.lake_work / "batch"
+        # At the start there may be a backlog.
+        self._expected_rows = config.lake.batch_records
         if Kind.RECORDS in config.lake.topics:
             self._look_up(RECORDS.table)
             self._hops.publish(self._seen.counts)
@@ -128,7 +132,7 @@ class LakeWriter:
 
     def _write(self, batch: DataFrame, batch_id: int) -> None:
         shutil.rmtree(self._staging, ignore_errors=True)
-        entries = _entries(batch)
+        entries = _entries(batch).coalesce(1 + self._expected_rows // ROWS_A_TASK)
         reports = self._write_files(entries)
         self._send_letters(entries, reports)
         counted: set[str] = set()
@@ -137,7 +141,7 @@ class LakeWriter:
             self._commit(table, written, batch_id)
             counted |= written.counts.keys()
         self._hops.publish({source: self._seen.counts[source] for source in counted})
-        rows = sum(file["rows"] for report in reports for file in report["files"])
+        rows = self._expected_rows = sum(file["rows"] for report in reports for file in report["files"])
         self._maintenance.after_batch(keeps_up=rows < self._config.lake.batch_records // 2)
 
     def close(self) -> None:

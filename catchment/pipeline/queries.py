@@ -24,6 +24,7 @@ REAL_TIME = (
         writes=(Kind.MEASUREMENTS, Kind.SEEN_SENSORS, Kind.DEADLETTER),
         build=lambda rows, config, declared: measurements(rows, config.site, declared),
         declarations=DECLARATIONS,
+        rests_until=(Kind.MAPPINGS,),
     ),
     Query(
         name=NAME,
@@ -31,6 +32,7 @@ REAL_TIME = (
         declarations=(Kind.RULES, Kind.SENSOR_TYPES, Kind.SCHEMAS),
         declarations_by_key=(Kind.SENSORS,),
         writes=(Kind.EVENTS, Kind.DEADLETTER),
+        rests_until=(Kind.RULES,),
         build=lambda rows, config, declared: thresholds(rows, declared, told_since_checkpoint(config)),
     ),
 )
@@ -45,6 +47,7 @@ TWINS = (
         build=lambda rows, config, declared: twin_split(rows, config.site, declared),
         shape=lambda declared, config: fed_kinds(declared, config.site),
         shaped_by=(Kind.TWIN_FEEDS,),
+        rests_until=(Kind.TWIN_TYPES, Kind.TWIN_FEEDS, Kind.TWIN_MESSAGES),
     ),
     Query(
         name="twins",
@@ -52,6 +55,7 @@ TWINS = (
         declarations=(Kind.TWIN_TYPES,),
         writes=(Kind.TWINS, Kind.TWIN_HISTORY, Kind.TWIN_OUTCOMES, Kind.EVENTS, Kind.DEADLETTER),
         build=lambda rows, config, declared: applied(rows, config.site, config.twins.state_store, declared),
+        rests_until=(Kind.TWIN_TYPES, Kind.TWIN_CHANGES),
     ),
 )
 
@@ -59,7 +63,9 @@ TWINS = (
 def queries(config: Config) -> tuple[Query, ...]:
     """Those that this node's configuration asks for."""
     twins = TWINS if config.twins.enabled else ()
-    return (*REAL_TIME, *twins, *_lake(config), *store_queries(config))
+    possible = (*REAL_TIME, *twins, *_lake(config), *store_queries(config))
+    wanted = config.pipeline.queries
+    return tuple(query for query in possible if wanted is None or query.name in wanted)
 
 
 def _lake(config: Config) -> tuple[Query, ...]:

@@ -9,7 +9,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from catchment.config import Config
-from catchment.kafka.clients import spark_options
+from catchment.kafka.clients import oldest_ms, spark_options
 from catchment.kafka.parties import Party
 from catchment.pipeline.control import Declarations, read_declarations
 from catchment.records import Kind
@@ -56,7 +56,8 @@ class Query:
     `declarations` and `declarations_by_key` are compacted topics whose entries come among the rows, for all
     shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control. With
     an `outlet` the rows are whatever that takes. With a `shape`, which follows from the declarations that it
-    is `shaped_by`, the query is built anew when that changes.
+    is `shaped_by`, the query is built anew when that changes. A query that would have nothing to do rests
+    until there is an entry on one of the topics `rests_until`, and begins with what came from that moment on.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Query:
     declarations: tuple[Kind, ...] = ()
     declarations_by_key: tuple[Kind, ...] = ()
     outlet: Outlet | None = None
+    rests_until: tuple[Kind, ...] = ()
     shape: Shape | None = None
     shaped_by: tuple[Kind, ...] = ()
 
@@ -76,8 +78,13 @@ class Query:
         return *self.reads, *self.declarations, *self.declarations_by_key
 
 
+def has_begun(query: Query, config: Config) -> bool:
+    """Whether a query has a checkpoint from which it goes on."""
+    return any((config.paths.checkpoints / query.name / "offsets").glob("[0-9]*"))
+
+
 def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
-    """Starts a query from its last checkpoint, or from the beginning of its inputs."""
+    """Starts a query from its last checkpoint, or else from the beginning of its inputs, or of its work."""
     if query.launch:
         return query.launch(spark, config)
     assert query.build
@@ -87,7 +94,7 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         spark.readStream.format("kafka")
         .options(**options)
         .option("subscribe", ",".join(kind.topic for kind in query.inputs))
-        .option("startingOffsets", "earliest")
+        .options(**_beginning(query, config))
         .option("includeHeaders", "true")
         # What a relay has not committed does not count: it may come again.
         .option("kafka.isolation.level", "read_committed")
@@ -108,6 +115,15 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .start()
     )
     return started
+
+
+def _beginning(query: Query, config: Config) -> dict[str, str]:
+    """Where Spark begins without a checkpoint. Rules and mappings count from when they were declared."""
+    topics = [kind.topic for kind in query.rests_until]
+    begins_ms = oldest_ms(config, Party.PIPELINE, topics) if topics else None
+    if begins_ms is None:
+        return {"startingOffsets": "earliest"}
+    return {"startingTimestamp": str(begins_ms), "startingOffsetsByTimestampStrategy": "latest"}
 
 
 def _to_kafka(rows: DataFrame, name: str, options: dict[str, str]) -> DataStreamWriter:

@@ -30,9 +30,11 @@ class QueryRunner:
         active_tasks: Callable[[str], int],
         backoff_max_s: float,
         clock: Callable[[], float] = time.monotonic,
+        has_work: Callable[[], bool] = lambda: True,
     ) -> None:
         self.name = name
         self.state = State.STARTING
+        self.resting = False
         self.restarts = 0
         self.last_error = ""
         self._start = start
@@ -40,6 +42,7 @@ class QueryRunner:
         self._backoff_max_s = backoff_max_s
         self._backoff_s = FIRST_BACKOFF_S
         self._clock = clock
+        self._has_work = has_work
         self._query: StreamingQuery | None = None
         self._started_at = clock()
         self._busy_at = clock()
@@ -71,13 +74,16 @@ class QueryRunner:
 
     @property
     def uptime_s(self) -> float:
-        return round(self._clock() - self._started_at, 1) if self.state is State.RUNNING else 0.0
+        works = self.state is State.RUNNING and not self.resting
+        return round(self._clock() - self._started_at, 1) if works else 0.0
 
     def _begin(self, now: float) -> None:
-        self.state = State.STARTING
         self._started_at = self._busy_at = now
         try:
-            self._query = self._start()
+            self.resting = not self._has_work()
+            # A query with nothing to do does its job by waiting.
+            self.state = State.RUNNING if self.resting else State.STARTING
+            self._query = None if self.resting else self._start()
         except (PySparkException, Py4JError, CatchmentError) as error:
             self._schedule_restart(now, _first_line(error))
 

@@ -13,12 +13,13 @@ from pyspark.sql import SparkSession
 from catchment.config import Config
 from catchment.health import Report, Reporter, State, metrics_text
 from catchment.kafka.clients import consumer, end_offsets
+from catchment.kafka.failures import explain
 from catchment.kafka.parties import Party
 from catchment.kafka.topics import planned
 from catchment.pipeline import session
 from catchment.pipeline.flow import Flow, FlowMeter
 from catchment.pipeline.queries import queries
-from catchment.pipeline.query import Progress, Query, start
+from catchment.pipeline.query import Progress, Query, has_begun, start
 from catchment.pipeline.runner import QueryRunner
 from catchment.pipeline.shapes import Shapes
 from catchment.pipeline.timings import Timings
@@ -44,7 +45,9 @@ def run(config: Config) -> None:
     pipeline = Pipeline(config)
     reporter = Reporter(config.paths.socket("pipeline"), pipeline.report)
     try:
-        pipeline.run(stopping)
+        spark = pipeline.create_session()
+        pipeline.run(spark, stopping)
+        spark.stop()
     finally:
         reporter.close()
 
@@ -58,9 +61,14 @@ class Pipeline:
         self._flows: dict[str, Flow] = {}
         self._progress: dict[str, Progress] = {}
         self._runners: list[QueryRunner] = []
+        self._looking = consumer(config, Party.PIPELINE)
 
-    def run(self, stopping: threading.Event) -> None:
-        spark = session.create(self._config.pipeline, self._slots(), self._config.paths.data / "spark")
+    def create_session(self) -> SparkSession:
+        """Spark with as many threads as the queries need."""
+        return session.create(self._config.pipeline, self._slots(), self._config.paths.data / "spark")
+
+    def run(self, spark: SparkSession, stopping: threading.Event) -> None:
+        """Runs the queries until `stopping` is set."""
         self._wait_for_topics(stopping)
         self._runners = [self._runner(query, spark) for query in self._queries]
         meter = FlowMeter(self._config, self._queries)
@@ -86,7 +94,7 @@ class Pipeline:
             runner.stop()
         for outlet in outlets.values():
             outlet.close()
-        spark.stop()
+        self._looking.close()
 
     def _renew(self, names: list[str]) -> None:
         for runner in self._runners:
@@ -112,16 +120,14 @@ class Pipeline:
 
     def _wait_for_topics(self, stopping: threading.Event) -> None:
         """A query cannot start before its topics are there; Kafka may still be on its way."""
-        looking = consumer(self._config, Party.PIPELINE)
         topics = {kind.topic for query in self._queries for kind in (*query.inputs, *query.writes)}
         while not stopping.is_set():
             try:
                 for topic in topics:
-                    end_offsets(looking, topic)
+                    end_offsets(self._looking, topic)
                 break
             except KafkaException:
                 stopping.wait(TEND_WHILE_STARTING_S)
-        looking.close()
 
     def _slots(self) -> int:
         """A real-time query holds a thread for each partition it reads and each that it shuffles to.
@@ -139,7 +145,16 @@ class Pipeline:
             # Between its batches no task of a micro-batch query runs, for as long as there is nothing new.
             active_tasks=lambda run_id: 1 if query.launch else _active_tasks(spark, run_id),
             backoff_max_s=self._config.pipeline.restart_backoff_max_s,
+            has_work=lambda: self._has_work(query),
         )
+
+    def _has_work(self, query: Query) -> bool:
+        if not query.rests_until or has_begun(query, self._config):
+            return True
+        try:
+            return any(any(end_offsets(self._looking, kind.topic).values()) for kind in query.rests_until)
+        except KafkaException as error:
+            raise explain(f"Looking for work of {query.name}", error) from None
 
     def _figures(self, runner: QueryRunner) -> dict[str, Any]:
         flow = self._flows.get(runner.name, Flow())
@@ -154,11 +169,12 @@ class Pipeline:
             "state": (State.DEGRADED if held_up else runner.state).value,
             "detail": f"waits and tries again: {progress.problem}"
             if held_up
-            else _describe(runner, self._mode(runner.name), flow),
+            else _describe(runner, self._query(runner.name), flow),
             # What others run, and may stop, is no fault of the node.
             "needed": not held_up,
             "uptime_s": runner.uptime_s,
-            "mode": self._mode(runner.name),
+            "mode": _mode(self._query(runner.name)),
+            "resting": runner.resting,
             "restarts": runner.restarts,
             "rows_in_per_s": round(flow.rows_in_per_s, 1),
             "rows_out_per_s": round(flow.rows_out_per_s, 1),
@@ -167,19 +183,21 @@ class Pipeline:
             **progress.figures,
         }
 
-    def _mode(self, name: str) -> str:
-        return (
-            "micro-batch"
-            if any(query.launch for query in self._queries if query.name == name)
-            else "real-time"
-        )
+    def _query(self, name: str) -> Query:
+        return next(query for query in self._queries if query.name == name)
 
 
-def _describe(runner: QueryRunner, mode: str, flow: Flow) -> str:
+def _mode(query: Query) -> str:
+    return "micro-batch" if query.launch else "real-time"
+
+
+def _describe(runner: QueryRunner, query: Query, flow: Flow) -> str:
     if runner.state is State.RESTARTING:
         return runner.last_error
+    if runner.resting:
+        return f"rests until something is on {' or '.join(kind.value for kind in query.rests_until)}"
     delay = "" if flow.delay_ms is None else f", last delay {flow.delay_ms:,.0f} ms"
-    return f"{mode}, {flow.rows_in_per_s:,.0f} rows/s in{delay}"
+    return f"{_mode(query)}, {flow.rows_in_per_s:,.0f} rows/s in{delay}"
 
 
 def _active_tasks(spark: SparkSession, run_id: str) -> int:

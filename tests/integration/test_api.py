@@ -63,10 +63,18 @@ def assert_problem(response: httpx.Response, status: int, code: str) -> None:
 def test_probes_need_no_token(node: ServedNode) -> None:
     with node.client() as client:
         assert client.get("/ping").text == "pong"
-        assert client.get("/ready").json() == {"ready": True}
+        assert client.get("/ready").status_code == 503
+
+
+def test_a_service_that_has_not_read_all_is_not_ready_and_says_what_it_waits_for(node: ServedNode) -> None:
+    """Here is no broker: the tables of what was declared are never read."""
+    with node.client() as client:
+        without_tables = client.get("/ready")
         node.ledger.caught_up = False
-        not_ready = client.get("/ready")
-    assert (not_ready.status_code, not_ready.json()) == (503, {"ready": False})
+        without_any = client.get("/ready")
+    assert (without_tables.status_code, without_any.status_code) == (503, 503)
+    assert without_tables.json() == {"ready": False, "reading": ["declarations"]}
+    assert without_any.json() == {"ready": False, "reading": ["ledger", "declarations"]}
 
 
 def test_status_is_what_the_supervisor_says(node: ServedNode) -> None:
@@ -237,6 +245,8 @@ def test_every_error_is_a_problem(node: ServedNode) -> None:
         assert_problem(client.put("/api/v1/status"), 405, "method-not-allowed")
         assert_problem(client.post("/api/v1/session", json={"secret": "s3cret"}), 422, "invalid-request")
         assert_problem(client.post("/api/v1/session", content=b"{"), 422, "invalid-request")
+        for unreadable in (b'{"token": "\xff"}', b"\xff\xfe"):
+            assert_problem(client.post("/api/v1/session", content=unreadable), 422, "invalid-request")
 
 
 def test_a_bug_tells_nothing_of_its_insides(node: ServedNode, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -386,9 +396,12 @@ def test_the_process_is_ready_when_it_has_read_the_ledger(cluster: Config) -> No
         wait_for(cluster, State.RUNNING)
         node = ServedNode(cluster)
         with node.client(node.token()) as client:
-            assert client.get("/ready").status_code == 200
+            ready = client.get("/ready")
+            assert (ready.status_code, ready.json()) == (200, {"ready": True, "reading": []})
             assert client.get("/api/v1/ledger").status_code == 200
-        assert ask(cluster.paths.socket("api")).figures == {"requests": 2, "open_pages": 0}
+        figures = ask(cluster.paths.socket("api")).figures
+        assert (figures["requests"], figures["open_pages"], figures["instances"]) == (2, 0, 1)
+        assert figures["partitions"] == [0, 1, 2, 3]
         process.terminate()
         assert process.wait(10) == 0
     finally:

@@ -46,8 +46,12 @@ class Writer:
         self._writer = LakeWriter(spark, config)
         self._offsets = itertools.count()
 
-    def write(self, *entries: Entry, batch_id: int = 0) -> None:
-        self._writer.write(self._frame(entries), batch_id)
+    def write(self, *entries: Entry, batch_id: int = 0, partitions: int = 1) -> None:
+        self._writer.write(self._frame(entries).repartition(partitions, "key"), batch_id)
+
+    def files(self, table: str) -> int:
+        found = self.lake.find(table)
+        return len(found.file_uris()) if found else 0
 
     def restart(self) -> None:
         self._writer.close()
@@ -72,7 +76,7 @@ class Writer:
             "key",
             "value",
             "headers",
-        ).repartition(1)
+        )
 
 
 @pytest.fixture
@@ -119,6 +123,18 @@ def reading(schema_id: int, stream: str, number: int, sensor: str = "s1", degree
 def letters(config: Config, key: bytes) -> list[dict[str, Any]]:
     found = read_all(config, Party.OPERATOR, Kind.DEADLETTER.topic)
     return [dict(message.headers() or []) for message in found if message.key() == key]
+
+
+def test_while_it_keeps_up_one_task_writes_a_batch(writer: Writer) -> None:
+    after_start = 0
+    for batch_id, number in enumerate((1, 2)):
+        streams = [f"lake-small-{each}" for each in range(8)]
+        writer.write(*(record(stream, number) for stream in streams), batch_id=batch_id, partitions=4)
+        if number == 1:
+            after_start = writer.files("records")
+    assert after_start > 1, "a backlog is taken by all at once"
+    assert writer.files("records") == after_start + 1
+    assert writer.rows("SELECT count(*) FROM records") == [[16]]
 
 
 def test_records_have_their_stamp_and_their_delay(writer: Writer) -> None:

@@ -17,6 +17,7 @@ from tests import twinning
 from tests.measuring import field, mapping_entry, read_wire, record_row, schema_entry, schema_text
 from tests.running_part import report_of, running_part
 
+QUERIES = ["ledger", "measurements", "twin-split", "twins"]
 WAIT_S = 180.0
 SITE = "local"
 EPOCH = 500
@@ -54,7 +55,9 @@ def litres(numbers: range) -> list[object]:
 
 @pytest.fixture(scope="module")
 def config(cluster: Config) -> Config:
-    settings = cluster.pipeline.model_copy(update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2})
+    settings = cluster.pipeline.model_copy(
+        update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2, "queries": QUERIES}
+    )
     return cluster.model_copy(update={"pipeline": settings})
 
 

@@ -23,7 +23,9 @@ pytestmark = pytest.mark.timeout(300)
 
 @pytest.fixture(scope="module")
 def config(cluster: Config) -> Config:
-    settings = cluster.pipeline.model_copy(update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2})
+    settings = cluster.pipeline.model_copy(
+        update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2, "queries": ["ledger"]}
+    )
     return cluster.model_copy(update={"pipeline": settings})
 
 

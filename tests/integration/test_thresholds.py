@@ -66,11 +66,18 @@ class Topics:
         """The events of every sensor."""
         found: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in self.results(spark):
+            if reason_of(row).startswith("unjudged: "):
+                continue
             assert row.topic == Kind.EVENTS.topic, row
             event = watching.event(bytes(row.value))
             assert bytes(row.key) == f"{event['site']}/{event['sensor_id']}".encode()
             found[event["sensor_id"]].append(event)
         return found
+
+
+def reason_of(row: Row) -> str:
+    """Why a row is a dead letter; empty if it is none."""
+    return next((bytes(each.value).decode() for each in row.headers if each.key == REASON_HEADER), "")
 
 
 @dataclass(frozen=True)
@@ -235,6 +242,31 @@ def test_what_cannot_be_read_is_a_dead_letter_if_a_rule_is_about_it(spark: Spark
     assert len(headers) == 6
     assert all(each[REASON_HEADER].startswith(b"undecodable: ") for each in headers)
     assert all(each[TOPIC_HEADER] == Kind.MEASUREMENTS.topic.encode() for each in headers)
+
+
+def test_a_unit_that_a_rule_cannot_convert_is_told_once_for_each_sensor_and_version(
+    spark: SparkSession,
+) -> None:
+    topics = Topics()
+    topics.declare_rule("pressed", watching.rule(NODE, "pressed", unit="bar", select={"sensor": "odd-*"}))
+    # About a field that these readings do not have.
+    topics.declare_rule("humid", watching.rule(NODE, "humid", unit="%", field="humidity"))
+    for at_s in (1, 2, 3):
+        topics.measure("odd-1", lab(90, at_s))
+        topics.measure("odd-2", lab(90, at_s, unit="F"))
+        topics.measure("even", lab(90, at_s))
+    topics.declare_rule(
+        "pressed", watching.rule(NODE, "pressed", version=2, unit="bar", select={"sensor": "odd-1"})
+    )
+    for at_s in (4, 5):
+        topics.measure("odd-1", lab(90, at_s))
+    letters = topics.results(spark)
+    assert {letter.topic for letter in letters} == {Kind.DEADLETTER.topic}
+    assert sorted((bytes(letter.key), reason_of(letter)) for letter in letters) == [
+        (b"model/odd-1", "unjudged: the rule model/pressed is in bar, and the sensor's readings are in C"),
+        (b"model/odd-1", "unjudged: the rule model/pressed is in bar, and the sensor's readings are in C"),
+        (b"model/odd-2", "unjudged: the rule model/pressed is in bar, and the sensor's readings are in F"),
+    ]
 
 
 def test_a_measurement_that_overtook_its_schema_waits_for_it(spark: SparkSession) -> None:

@@ -34,7 +34,9 @@ Events = dict[tuple[str, str], list[dict[str, Any]]]
 
 @pytest.fixture(scope="module")
 def config(cluster: Config) -> Config:
-    settings = cluster.pipeline.model_copy(update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2})
+    settings = cluster.pipeline.model_copy(
+        update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2, "queries": ["thresholds"]}
+    )
     return cluster.model_copy(update={"pipeline": settings})
 
 

@@ -8,9 +8,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
-from confluent_kafka import Message
+from confluent_kafka import Message, TopicPartition
 from confluent_kafka.admin import AclOperation, ResourceType
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from catchment.config import Config
 from catchment.config.consume import ConsumeSettings, To
 from catchment.consume import NotAllHandled
 from catchment.consume.identity import group_at_kafka, sign_in_settings
+from catchment.consume.member import Member
 from catchment.consume.outlets import open_outlet, program
 from catchment.consume.outlets.file import FileOutlet, append_durably
 from catchment.consume.outlets.lines import json_line, raw_line
@@ -240,6 +242,54 @@ class TestCommand:
         refused = run_catchment("consume", "--group", "two words")
         assert refused.returncode == 2
         assert "consume.group" in refused.stderr
+
+
+class Flapping:
+    """A partition as librdkafka shows it, which goes in the midst of a take and comes back at once."""
+
+    def __init__(self, member: Member, committed: int, end: int) -> None:
+        self._member = member
+        self._committed = self._position = committed
+        self._end = end
+        self._places = [TopicPartition("catchment.v1.records", 1)]
+        self._stays = False
+
+    def poll(self, _: float) -> Message | None:
+        return next(iter(self._read(1)), None)
+
+    def consume(self, most: int, _: float) -> list[Message]:
+        if not self._stays:
+            self._stays = True
+            self._member._on_revoke(cast(Any, self), self._places)
+            self._member._on_assign(cast(Any, self), self._places)
+        return self._read(most)
+
+    def incremental_assign(self, _: list[TopicPartition]) -> None:
+        self._position = self._committed
+
+    def assignment(self) -> list[TopicPartition]:
+        return self._places
+
+    def seek(self, place: TopicPartition) -> None:
+        self._position = place.offset
+
+    def commit(self, **_: Any) -> None:
+        """Where it stands does not matter here."""
+
+    def _read(self, most: int) -> list[Message]:
+        offsets = range(self._position, min(self._position + most, self._end))
+        self._position += len(offsets)
+        return [message(b"%d" % offset, offset) for offset in offsets]
+
+
+class TestMember:
+    def test_what_is_dropped_from_a_partition_that_comes_back_at_once_is_read_again(self) -> None:
+        nowhere = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0}
+        member = Member(nowhere, "lab", "catchment.v1.records", ConsumeSettings())
+        member._consumer.close()
+        member._consumer = cast(Any, Flapping(member, committed=5, end=12))
+        taken = [each.offset() for _ in range(3) for each in member.take()]
+        assert taken == [5, 6, 7, 8, 9, 10, 11]
 
 
 class TestIdentity:

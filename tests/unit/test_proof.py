@@ -127,3 +127,53 @@ def test_a_stage_that_has_said_nothing_has_everything_before_it() -> None:
     proof = compare(HERE, [mark(10)], [row(10)], stages=[Stage.LAKE])
     last = proof.streams[0].hops[-1]
     assert (last.stage, last.received, last.under_way, proof.holds) == (Stage.LAKE, 0, 10, False)
+
+
+LONG_AGO_US, KEPT_SINCE_US = 1_000_000, 2_000_000
+OLD: dict[str, Any] = {"first_origin_us": LONG_AGO_US}
+
+
+def late_lake(**fields: Any) -> HopRow:
+    """A lake that began when the first four records were gone."""
+    return hop(6, node=HERE, stage=Stage.LAKE, highest=10, missing=4, gaps=[(1, 4)], **fields)
+
+
+def test_what_expired_before_a_lake_was_there_is_not_missing_in_it() -> None:
+    proof = compare(HERE, [mark(10)], [row(10, **OLD)], [late_lake()], kept_since_us=KEPT_SINCE_US)
+    lake = proof.streams[0].hops[-1]
+    assert (lake.received, lake.missing, lake.expired, lake.gaps) == (6, 0, 4, [])
+    assert (proof.missing, proof.expired, proof.holds) == (0, 4, True)
+
+
+def test_what_a_lake_lacks_of_a_young_source_is_missing() -> None:
+    young = row(10, first_origin_us=KEPT_SINCE_US)
+    proof = compare(HERE, [mark(10)], [young], [late_lake()], kept_since_us=KEPT_SINCE_US)
+    assert (proof.missing, proof.expired, proof.holds) == (4, 0, False)
+
+
+def test_what_never_came_to_the_broker_does_not_expire_in_the_lake() -> None:
+    lossy = row(9, highest=10, missing=1, gaps=[(2, 2)], **OLD)
+    proof = compare(HERE, [mark(10)], [lossy], [late_lake()], kept_since_us=KEPT_SINCE_US)
+    assert (proof.streams[0].hops[-1].gaps, proof.missing, proof.expired) == ([(2, 2)], 1, 3)
+
+
+def test_a_source_that_had_expired_as_a_whole_is_not_under_way_to_the_lake() -> None:
+    old = row(10, first_origin_us=1, last_origin_us=LONG_AGO_US)
+    proof = compare(HERE, [mark(10)], [old], stages=[Stage.LAKE], kept_since_us=KEPT_SINCE_US)
+    lake = proof.streams[0].hops[-1]
+    assert (lake.under_way, lake.missing, lake.expired, proof.holds) == (0, 0, 10, True)
+
+
+def test_a_lake_elsewhere_is_compared_with_the_broker_beside_it() -> None:
+    late = hop(6, stage=Stage.LAKE, highest=10, missing=4, gaps=[(1, 4)])
+    there = [hop(10, **OLD), late]
+    proof = compare(HERE, [mark(10)], [row(10)], there, kept_since_us=KEPT_SINCE_US)
+    assert (proof.missing, proof.expired, proof.holds) == (0, 4, True)
+
+
+def test_in_a_recount_the_ledger_says_how_old_a_source_is() -> None:
+    recounted = row(6, highest=10, first_origin_us=KEPT_SINCE_US)
+    proof = compare(
+        HERE, [mark(10)], [recounted], [late_lake()], kept_since_us=KEPT_SINCE_US, running=[row(10, **OLD)]
+    )
+    assert (proof.missing, proof.holds) == (0, True)

@@ -41,12 +41,14 @@ class Bench:
         self.tasks = 1
         self.started: list[ShortQuery] = []
         self.refusal: Exception | None = None
+        self.has_work = True
         self.runner = QueryRunner(
             name="ledger",
             start=self._start,  # type: ignore[arg-type]
             active_tasks=lambda _: self.tasks,
             backoff_max_s=5.0,
             clock=lambda: self.now_s,
+            has_work=lambda: self.has_work,
         )
 
     def _start(self) -> ShortQuery:
@@ -68,6 +70,17 @@ def test_a_query_runs_once_its_tasks_run() -> None:
     assert bench.tend_after(1) is State.STARTING
     bench.tasks = 4
     assert bench.tend_after(1) is State.RUNNING
+
+
+def test_a_query_with_nothing_to_do_rests_until_it_has_work() -> None:
+    bench = Bench()
+    bench.has_work = False
+    assert bench.tend_after(0) is State.RUNNING
+    assert (bench.runner.resting, bench.runner.uptime_s, bench.started) == (True, 0.0, [])
+    bench.has_work = True
+    bench.tend_after(2)
+    assert bench.tend_after(1) is State.RUNNING
+    assert (bench.runner.resting, bench.runner.uptime_s, len(bench.started)) == (False, 1.0, 1)
 
 
 def test_a_query_that_ends_is_started_again_with_growing_pauses() -> None:

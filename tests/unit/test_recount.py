@@ -57,13 +57,13 @@ def test_a_source_that_is_gone_is_missing_as_a_whole() -> None:
 
 def test_a_young_sources_first_numbers_are_missing() -> None:
     count = counted(4, 5)
-    assert settle(count, running(5, began_us=NOW_US), oldest_kept_us=NOW_US) == 0
+    assert settle(count, running(5, began_us=NOW_US), kept_since_us=NOW_US) == 0
     assert count.gaps == [(1, 3)]
 
 
 def test_an_old_sources_first_numbers_have_expired() -> None:
     count = counted(4, 5, 8)
-    assert settle(count, running(8, began_us=LONG_AGO_US), oldest_kept_us=NOW_US) == 3
+    assert settle(count, running(8, began_us=LONG_AGO_US), kept_since_us=NOW_US) == 3
     assert count.gaps == [(6, 7)]
 
 

@@ -5,7 +5,8 @@ import zlib
 import pytest
 
 from catchment.config.forwarding import Hashing, Routing
-from catchment.gateway.routing import Router, murmur2
+from catchment.gateway.routing import Router
+from catchment.kafka.hashing import murmur2
 from catchment.records import Source
 
 EPOCH = 7

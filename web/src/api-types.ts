@@ -613,6 +613,82 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/twins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Objects that the caller may see
+         * @description Sorted by site and id unless `sort` says otherwise. Accepting `application/x-ndjson`, all of them in no order, from all instances at once; accepting `text/event-stream`, those that are there and what changes. Needs the scope `twins:read`.
+         */
+        get: operations["list_twins"];
+        put?: never;
+        /**
+         * Change several objects of this site
+         * @description Each on its own: some may be refused. What became of each is in the transaction. Answers 202 with the transaction as soon as Kafka has it, or what it came to with `Prefer: wait=N`. Needs the scope `twins:write`, and the pipeline decides whether the caller may.
+         */
+        post: operations["change_twins"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/twins/transactions/{transaction}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of a change
+         * @description Of the caller's own changes, for an hour. Needs the scope `twins:write`.
+         */
+        get: operations["get_transaction"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/twins/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One object
+         * @description Its version is the ETag. Accepting `text/event-stream`, it and what changes. Needs the scope `twins:read`.
+         */
+        get: operations["get_twin"];
+        /**
+         * Make an object of this site, or set values of it
+         * @description With `If-None-Match: *` it is made only if it is not there. Values that are not named stay. Answers 202 with the transaction as soon as Kafka has it, or what it came to with `Prefer: wait=N`. Needs the scope `twins:write`, and the pipeline decides whether the caller may.
+         */
+        put: operations["put_twin"];
+        post?: never;
+        /**
+         * Delete an object of this site, or mark it as deleted
+         * @description For good, unless `mark` is true. Answers 202 with the transaction as soon as Kafka has it, or what it came to with `Prefer: wait=N`. Needs the scope `twins:write`, and the pipeline decides whether the caller may.
+         */
+        delete: operations["delete_twin"];
+        options?: never;
+        head?: never;
+        /**
+         * Change values of an object of this site
+         * @description A JSON merge patch of `values`; besides, `{"add": 1}` adds to a number. Answers 202 with the transaction as soon as Kafka has it, or what it came to with `Prefer: wait=N`. Needs the scope `twins:write`, and the pipeline decides whether the caller may.
+         */
+        patch: operations["patch_twin"];
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -674,6 +750,12 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * Action
+         * @description What is done to an object.
+         * @enum {string}
+         */
+        Action: "create" | "change" | "put" | "delete" | "mark-deleted";
         /**
          * AlertDetail
          * @description An alert, and each attempt to tell of it.
@@ -926,6 +1008,37 @@ export interface components {
             types: string[];
         };
         /**
+         * ChangeRequest
+         * @description What is asked of one object; all of it happens, or nothing.
+         */
+        ChangeRequest: {
+            /** @default change */
+            action: components["schemas"]["Action"];
+            /** If Version */
+            if_version?: number | null;
+            /** Notify */
+            notify?: string | null;
+            /**
+             * Type
+             * @description Needed to make one.
+             */
+            type?: string | null;
+            /** Values */
+            values?: {
+                [key: string]: components["schemas"]["ValueRequest"];
+            };
+        };
+        /**
+         * ChangesRequest
+         * @description Changes of several objects of this site, each on its own.
+         */
+        ChangesRequest: {
+            /** Objects */
+            objects: {
+                [key: string]: components["schemas"]["ChangeRequest"];
+            };
+        };
+        /**
          * Component
          * @description A part of the node, or what it consists of: queries of the pipeline, sites of the relay.
          */
@@ -1024,7 +1137,7 @@ export interface components {
              * @default false
              */
             in_doubt: boolean;
-            outcome: components["schemas"]["Outcome"];
+            outcome: components["schemas"]["catchment__alerts__model__Outcome"];
             state: components["schemas"]["AlertState"];
         };
         /**
@@ -1204,6 +1317,12 @@ export interface components {
             /** Duplicated */
             duplicated: number;
             /**
+             * Expired
+             * @description Of a lake: what retention took before the lake was there.
+             * @default 0
+             */
+            expired: number;
+            /**
              * Gaps
              * @description The missing numbers as first and last, the hundred lowest.
              */
@@ -1263,6 +1382,14 @@ export interface components {
             site: string;
             /** Topic */
             topic: string;
+        };
+        /**
+         * Increment
+         * @description What is added to a value; one that is not there counts as 0.
+         */
+        Increment: {
+            /** Add */
+            add: number;
         };
         /**
          * KnownSensor
@@ -1529,12 +1656,6 @@ export interface components {
             site: string;
         };
         /**
-         * Outcome
-         * @description How an attempt to deliver ended.
-         * @enum {string}
-         */
-        Outcome: "delivered" | "failed";
-        /**
          * Problem
          * @description What went wrong, and what to change.
          */
@@ -1629,11 +1750,22 @@ export interface components {
          */
         Readiness: {
             /**
+             * Reading
+             * @description What it has still to read: `ledger`, or `declarations` (registrations, schemas, rules).
+             */
+            reading: string[];
+            /**
              * Ready
-             * @description Whether this service has read the ledger and can answer from it.
+             * @description Whether this service has read all that it answers from.
              */
             ready: boolean;
         };
+        /**
+         * Refusal
+         * @description Why a change was refused.
+         * @enum {string}
+         */
+        Refusal: "malformed" | "not-permitted" | "not-found" | "exists" | "deleted" | "unknown-type" | "type-differs" | "unknown-value" | "invalid-value" | "missing-value" | "version-changed";
         /**
          * Replay
          * @description That a dead letter was sent again: an entry of its topic, keyed by the letter's digest.
@@ -1664,6 +1796,12 @@ export interface components {
              */
             again: boolean;
         };
+        /**
+         * Result
+         * @description What became of a change.
+         * @enum {string}
+         */
+        Result: "applied" | "unchanged" | "refused";
         /**
          * Role
          * @description What a node is for; a site and the centre run the same parts.
@@ -2234,7 +2372,7 @@ export interface components {
             epoch: number;
             /**
              * Expired
-             * @description In a recount: numbers that were counted before retention took them.
+             * @description Numbers that were counted before retention took them: from the log, in a recount, or before a lake was there to read them.
              * @default 0
              */
             expired: number;
@@ -2405,6 +2543,66 @@ export interface components {
             under_way: number;
         };
         /**
+         * Transaction
+         * @description What became of a change that a caller asked for.
+         */
+        Transaction: {
+            /**
+             * Objects
+             * @description What became of each object, as far as it is known.
+             */
+            objects: components["schemas"]["catchment__twins__model__Outcome"][];
+            state: components["schemas"]["TransactionState"];
+            /** Transaction */
+            transaction: string;
+        };
+        /**
+         * TransactionState
+         * @description How far a transaction is; of several objects, one that was refused decides.
+         * @enum {string}
+         */
+        TransactionState: "under-way" | "applied" | "unchanged" | "refused";
+        /**
+         * Twin
+         * @description The state of an object: a message on `twins`; a tombstone if it was deleted for good.
+         */
+        Twin: {
+            /** Created Ms */
+            created_ms: number;
+            /**
+             * Deleted Ms
+             * @description When it was marked as deleted.
+             */
+            deleted_ms?: number | null;
+            /** Id */
+            id: string;
+            /**
+             * Owner
+             * @description Who made it.
+             */
+            owner: string;
+            /** Site */
+            site: string;
+            /**
+             * Transaction
+             * @description The last that changed it.
+             */
+            transaction: string;
+            /** Type */
+            type: string;
+            /** Updated Ms */
+            updated_ms: number;
+            /** Values */
+            values: {
+                [key: string]: boolean | number | string;
+            };
+            /**
+             * Version
+             * @description Counts real changes, from 1; goes on if it is deleted and made again.
+             */
+            version: number;
+        };
+        /**
          * TwinFeed
          * @description A declared feed.
          */
@@ -2472,6 +2670,56 @@ export interface components {
              * @description Objects that are not there yet are made, of this type.
              */
             type?: string | null;
+        };
+        /**
+         * TwinPage
+         * @description Some objects, and where the next ones begin.
+         */
+        TwinPage: {
+            /** Items */
+            items: components["schemas"]["Twin"][];
+            /**
+             * Missing Partitions
+             * @description Partitions of which no instance answers at this moment: their objects are not here.
+             */
+            missing_partitions: number[];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * TwinPatch
+         * @description What changes of an object: a value is set, `{"add": 1}` is added to it, null removes it.
+         */
+        TwinPatch: {
+            /**
+             * Notify
+             * @description Something that people should be told.
+             */
+            notify?: string | null;
+            /** Values */
+            values?: {
+                [key: string]: components["schemas"]["Increment"] | boolean | number | string | null;
+            };
+        };
+        /**
+         * TwinPut
+         * @description An object as it shall be made, or values that are set.
+         */
+        TwinPut: {
+            /**
+             * Notify
+             * @description Something that people should be told.
+             */
+            notify?: string | null;
+            /** Type */
+            type: string;
+            /** Values */
+            values?: {
+                [key: string]: boolean | number | string;
+            };
         };
         /**
          * TwinType
@@ -2605,6 +2853,21 @@ export interface components {
          */
         ValueKind: "number" | "integer" | "text" | "boolean";
         /**
+         * ValueRequest
+         * @description What happens to one value: exactly one of these.
+         */
+        ValueRequest: {
+            /** Add */
+            add?: number | null;
+            /** Set */
+            set?: boolean | number | string | null;
+            /**
+             * Unset
+             * @description True removes it.
+             */
+            unset?: boolean | null;
+        };
+        /**
          * ValueSpec
          * @description What a type says of one value.
          */
@@ -2716,6 +2979,12 @@ export interface components {
             value_base64: string;
         };
         /**
+         * Outcome
+         * @description How an attempt to deliver ended.
+         * @enum {string}
+         */
+        catchment__alerts__model__Outcome: "delivered" | "failed";
+        /**
          * Format
          * @description What rows can be written as.
          * @enum {string}
@@ -2727,6 +2996,37 @@ export interface components {
          * @enum {string}
          */
         catchment__registry__model__Format: "json" | "avro";
+        /**
+         * Outcome
+         * @description What became of one change: a message on `twin-outcomes`, with the sender as its key.
+         *
+         *     Refusals are always told, the rest if the message asked for it.
+         */
+        catchment__twins__model__Outcome: {
+            /** At Ms */
+            at_ms: number;
+            /** Id */
+            id: string;
+            /**
+             * Reason
+             * @description In words, with the value and what would be right.
+             * @default
+             */
+            reason: string;
+            refusal?: components["schemas"]["Refusal"] | null;
+            result: components["schemas"]["Result"];
+            /** Site */
+            site: string;
+            /** Transaction */
+            transaction: string;
+            /** User */
+            user: string;
+            /**
+             * Version
+             * @description The object's version afterwards, if it is there.
+             */
+            version?: number | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -3053,6 +3353,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -3275,6 +3584,15 @@ export interface operations {
             };
             /** @description Precondition Failed */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3825,6 +4143,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -4261,6 +4588,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -4572,6 +4908,15 @@ export interface operations {
             };
             /** @description Precondition Failed */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4899,6 +5244,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -5071,6 +5425,15 @@ export interface operations {
             };
             /** @description Precondition Failed */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5335,6 +5698,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -5411,6 +5783,15 @@ export interface operations {
             };
             /** @description Request Timeout */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5687,6 +6068,15 @@ export interface operations {
             };
             /** @description Precondition Failed */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6012,6 +6402,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -6094,6 +6493,701 @@ export interface operations {
             };
             /** @description Precondition Failed */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_twins: {
+        parameters: {
+            query?: {
+                /** @description Which ones, such as `temperature > 80 and site = "oslo"`. */
+                where?: string | null;
+                /** @description By which value or member; with `-` before it, the highest first. */
+                sort?: string | null;
+                /** @description Only those of this site. */
+                site?: string | null;
+                /** @description Only those of this type. */
+                type?: string | null;
+                /** @description Only these. */
+                ids?: string[] | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page; or all as lines; or live changes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwinPage"];
+                    "application/x-ndjson": string;
+                    "text/event-stream": components["schemas"]["Twin"] | {
+                        /** Missing Partitions */
+                        missing_partitions: number[];
+                    } | {
+                        /** Id */
+                        id: string;
+                        /** Site */
+                        site: string;
+                    };
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_twins: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `wait=N`: answer when it is decided, or after N seconds, at most 30. */
+                prefer?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangesRequest"];
+            };
+        };
+        responses: {
+            /** @description It was decided within the time that the caller waited. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            /** @description It is under way. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_transaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                transaction: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_twin: {
+        parameters: {
+            query?: {
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The object; or its live changes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Twin"];
+                    "text/event-stream": components["schemas"]["Twin"] | {
+                        /** Missing Partitions */
+                        missing_partitions: number[];
+                    } | {
+                        /** Id */
+                        id: string;
+                        /** Site */
+                        site: string;
+                    };
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_twin: {
+        parameters: {
+            query?: {
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: {
+                /** @description `wait=N`: answer when it is decided, or after N seconds, at most 30. */
+                prefer?: string | null;
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TwinPut"];
+            };
+        };
+        responses: {
+            /** @description It was decided within the time that the caller waited. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            /** @description It was decided within the time that the caller waited. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            /** @description It is under way. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_twin: {
+        parameters: {
+            query?: {
+                /** @description Only mark it as deleted, with the time. */
+                mark?: boolean;
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: {
+                /** @description `wait=N`: answer when it is decided, or after N seconds, at most 30. */
+                prefer?: string | null;
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is under way. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            /** @description It was decided within the time that the caller waited. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    patch_twin: {
+        parameters: {
+            query?: {
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: {
+                /** @description `wait=N`: answer when it is decided, or after N seconds, at most 30. */
+                prefer?: string | null;
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its id, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/merge-patch+json": components["schemas"]["TwinPatch"];
+            };
+        };
+        responses: {
+            /** @description It was decided within the time that the caller waited. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            /** @description It is under way. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transaction"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

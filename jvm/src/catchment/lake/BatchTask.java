@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.LocalDate;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -33,6 +34,10 @@ final class BatchTask {
     private final Set<Integer> unknownSchemas = new HashSet<>();
     private final ObjectNode report = JSON.createObjectNode();
     private final ArrayNode files = report.putArray("files");
+    private Target last;
+
+    /** The file of a layout's rows of one day. */
+    private record Target(Layout layout, LocalDate day, boolean suspect, TableFile file) {}
 
     BatchTask(String planText) throws IOException {
         plan = JSON.readTree(planText);
@@ -102,25 +107,33 @@ final class BatchTask {
     }
 
     private void write(Layout layout, Rows.Dated row, boolean suspect) throws IOException {
+        // Nearly always the same as before: to spell out the name of a file for each row would cost as much as the row.
+        if (last == null || last.layout() != layout || last.suspect() != suspect || !last.day().equals(row.day())) {
+            last = new Target(layout, row.day(), suspect, fileOf(layout, row.day(), suspect));
+        }
+        last.file().write(row);
+    }
+
+    private TableFile fileOf(Layout layout, LocalDate day, boolean suspect) throws IOException {
         // A new field of a type gives a file of its own: the columns of a file do not change.
-        String name = layout.table() + "/" + layout.columns().hashCode() + "/" + row.day() + "/" + suspect;
+        String name = layout.table() + "/" + layout.columns().hashCode() + "/" + day + "/" + suspect;
         TableFile file = open.get(name);
         if (file == null) {
             if (open.size() == MOST_OPEN_FILES) {
                 closeFiles();
             }
             String directory = suspect ? plan.get("staging").asText() + "/" + layout.table() : layout.directory();
-            Path path = Path.of(directory, "day=" + row.day(), UUID.randomUUID() + ".parquet");
+            Path path = Path.of(directory, "day=" + day, UUID.randomUUID() + ".parquet");
             file = new TableFile(path, layout.columns());
             open.put(name, file);
             headings.put(
                     name,
                     JSON.createObjectNode()
                             .put("table", layout.table())
-                            .put("day", row.day().toString())
+                            .put("day", day.toString())
                             .put("suspect", suspect));
         }
-        file.write(row);
+        return file;
     }
 
     private void refuse(Entry entry, String reason) throws IOException {

@@ -3,6 +3,8 @@ package catchment.lake;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.LocalDate;
+import java.util.HashMap;
+import java.util.Map;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.parquet.io.api.Binary;
 
@@ -16,6 +18,8 @@ final class Rows {
     final Layout layout;
     private final Fields fields;
     private final long arrivedMs;
+    // Of the few names of sources and topics, which nearly every row repeats.
+    private final Map<String, Binary> texts = new HashMap<>();
 
     Rows(Layout layout, Fields fields, long arrivedMs) {
         this.layout = layout;
@@ -94,8 +98,12 @@ final class Rows {
         return track.substring(0, track.length() - 1);
     }
 
-    private static Binary text(String text) {
-        return text == null ? null : Binary.fromString(text);
+    private Binary text(String text) {
+        return text == null ? null : texts.computeIfAbsent(text, Rows::binary);
+    }
+
+    private static Binary binary(String text) {
+        return Binary.fromConstantByteArray(text.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Bytes as they are, or as text that is certainly text, whatever somebody put there. */

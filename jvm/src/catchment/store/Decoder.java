@@ -5,8 +5,10 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericDatumReader;
@@ -20,6 +22,7 @@ public final class Decoder {
 
     private final Schemas schemas;
     private final Map<Integer, Known> known = new HashMap<>();
+    private final Set<String> sources = new HashSet<>();
     private BinaryDecoder reused;
     private GenericRecord record;
 
@@ -38,7 +41,7 @@ public final class Decoder {
         boolean isReading = kind.equals("measurements");
         Known schema = schema(ByteBuffer.wrap(value).getInt(1), isReading);
         record = read(schema.reader(), value);
-        StampKey stampKey = isReading ? StampKey.of(stamp) : null;
+        StampKey stampKey = isReading ? StampKey.of(stamp, sources) : null;
         return isReading ? reading(schema.shape(), stampKey, siteOf(key)) : reading(schema.shape(), null, null);
     }
 

@@ -85,8 +85,11 @@ final class Merge {
         return tables.isReady(shape);
     }
 
-    /** Writes a batch, and says what the counts of its sources are now. No table may be meant in two shapes. */
-    List<SourceCount> write(List<Item> items) throws SQLException {
+    /** What a batch came to: the counts of its sources, and how far its partitions have been read. */
+    record Written(List<SourceCount> counts, Map<Position, Long> offsets) {}
+
+    /** Writes a batch, and says what it came to. No table may be meant in two shapes. */
+    Written write(List<Item> items) throws SQLException {
         if (careful == 0) {
             try {
                 return write(items, this::add);
@@ -98,16 +101,16 @@ final class Merge {
                 careful = CAREFUL_BATCHES;
             }
         }
-        List<SourceCount> now = write(items, this::merge);
+        Written written = write(items, this::merge);
         careful--;
-        return now;
+        return written;
     }
 
     private interface Way {
         void take(Shape shape, Batch batch, SourceCount.Counts counts) throws SQLException;
     }
 
-    private List<SourceCount> write(List<Item> items, Way way) throws SQLException {
+    private Written write(List<Item> items, Way way) throws SQLException {
         Map<Shape, List<Reading>> byShape = new LinkedHashMap<>();
         Map<Position, Long> offsets = new HashMap<>();
         for (Item item : items) {
@@ -123,7 +126,7 @@ final class Merge {
         List<SourceCount> now = counts.all().isEmpty() ? List.of() : accounts.add(counts.all().values());
         accounts.reach(offsets);
         connection.commit();
-        return now;
+        return new Written(now, offsets);
     }
 
     /** Rows of which none is there yet. */

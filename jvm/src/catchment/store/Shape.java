@@ -2,7 +2,9 @@ package catchment.store;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.avro.Schema;
 
 /**
@@ -17,12 +19,20 @@ public record Shape(String table, List<Column> columns, List<String> key, boolea
     public static final String SENSOR = "sensor_id";
     public static final String TIME = "timestamp";
 
+    // One of each: tasks come to the same shapes, and whether two are equal is asked for every row.
+    private static final Map<Shape, Shape> KNOWN = new ConcurrentHashMap<>();
     private static final List<String> READING_KEY = List.of(SITE, SENSOR, TIME);
     private static final List<String> EVENT_KEY =
             List.of(SITE, SENSOR, "node", "rule", "sequence", TIME);
 
     /** A column and the field that fills it; {@code position} is that of the field in its record. */
     public record Column(String name, ColumnType type, int position) {}
+
+    /** By its name alone: rows are sorted by their shapes, and a table has few of them. */
+    @Override
+    public int hashCode() {
+        return table.hashCode();
+    }
 
     /** The shape of readings: the site comes from the record's key. */
     public static Shape ofReading(Schema schema) throws Unstorable {
@@ -49,6 +59,7 @@ public record Shape(String table, List<Column> columns, List<String> key, boolea
                 throw new Unstorable("its schema " + schema.getFullName() + " has no field " + name);
             }
         }
-        return new Shape(Names.table(schema.getName()), List.copyOf(columns), key, stamped);
+        Shape made = new Shape(Names.table(schema.getName()), List.copyOf(columns), key, stamped);
+        return KNOWN.computeIfAbsent(made, same -> same);
     }
 }

@@ -3,6 +3,7 @@ package catchment.store;
 import catchment.records.Stamp;
 import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /** A stamp in the order in which of two readings of one sensor and time the newer wins: a total one. */
@@ -16,15 +17,18 @@ public record StampKey(long originUs, String source, long sequence) implements C
             .thenComparing(StampKey::source)
             .thenComparingLong(StampKey::sequence);
 
-    /** The stamp in a header. */
-    public static StampKey of(byte[] stamp) throws Unstorable {
+    /** The stamp in a header. Sources that are valid are added to those that are known, and not looked at again. */
+    public static StampKey of(byte[] stamp, Set<String> known) throws Unstorable {
         if (stamp == null || stamp.length <= IDENTITY_OFFSET || stamp[0] != VERSION || Stamp.sequence(stamp) < 1) {
             throw new Unstorable("invalid-stamp");
         }
         String source =
                 new String(stamp, IDENTITY_OFFSET, stamp.length - IDENTITY_OFFSET, StandardCharsets.UTF_8);
-        if (!SOURCE.matcher(source).matches()) {
-            throw new Unstorable("invalid-stamp");
+        if (!known.contains(source)) {
+            if (!SOURCE.matcher(source).matches()) {
+                throw new Unstorable("invalid-stamp");
+            }
+            known.add(source);
         }
         return new StampKey(Stamp.originUs(stamp), source, Stamp.sequence(stamp));
     }

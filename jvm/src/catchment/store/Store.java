@@ -141,8 +141,7 @@ public final class Store implements AutoCloseable {
 
     private void commit(List<Item> items) throws SQLException, ExecutionException, InterruptedException {
         try {
-            List<SourceCount> now = merge.write(items);
-            state.written(items, now);
+            state.written(items, merge.write(items));
         } catch (SQLException error) {
             connection.rollback();
             if (!isAboutData(error)) {

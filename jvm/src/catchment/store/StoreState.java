@@ -42,18 +42,18 @@ final class StoreState {
     }
 
     /** Notes a transaction that is committed: from here on its rows can be seen. */
-    synchronized void written(List<Item> items, List<SourceCount> counts) {
+    synchronized void written(List<Item> items, Merge.Written written) {
         long nowMs = System.currentTimeMillis();
         double sumMs = 0;
         int stored = 0;
         for (Item item : items) {
-            positions.merge(item.topic() + "/" + item.partition(), item.offset() + 1, Math::max);
             if (item.reading() != null) {
                 stored++;
                 sumMs += nowMs - item.reading().timestampMs();
             }
         }
-        counted(counts);
+        counted(written.counts());
+        reached(written.offsets());
         transactions++;
         rows += stored;
         delaySumMs += sumMs;

@@ -13,4 +13,10 @@ public record Reading(String subject, long ms, String unit, ToDoubleFunction<Str
         double value = numbers.applyAsDouble(rule.terms().field());
         return Units.convert(value, unit, rule.terms().unit());
     }
+
+    /** Whether a rule is about a value of this reading that cannot be brought into the rule's unit. */
+    public boolean isInUnitForeignTo(Rule rule) {
+        return !Units.canConvert(unit, rule.terms().unit())
+                && Double.isFinite(numbers.applyAsDouble(rule.terms().field()));
+    }
 }

@@ -14,14 +14,17 @@ import java.util.function.Function;
 
 /**
  * All that is kept of one sensor: the time of its newest reading, the highest number of each source that its
- * readings came from, and a watch for every rule that had something to say of it.
+ * readings came from, a watch for every rule that had something to say of it, and the rules that could not judge
+ * it for its unit.
  */
 public final class Sensor {
-    private static final byte VERSION = 1;
+    private static final byte WITHOUT_UNJUDGED = 1;
+    private static final byte VERSION = 2;
 
     private long newestMs = Long.MIN_VALUE;
     private final Map<String, Long> highestBySource = new TreeMap<>();
     private final Map<RuleKey, Watch> watches = new TreeMap<>();
+    private final Map<RuleKey, Long> unjudged = new TreeMap<>();
 
     /** Notes where a reading comes from; false if it has been here before. */
     public boolean isNew(String source, long sequence) {
@@ -49,8 +52,23 @@ public final class Sensor {
         return events;
     }
 
+    /** The rules that cannot judge a reading for its unit: each once, until the rule changes. */
+    public List<Rule> newlyUnjudged(Iterable<Rule> rules, Reading reading) {
+        List<Rule> found = new ArrayList<>();
+        for (Rule rule : rules) {
+            if (reading.isInUnitForeignTo(rule)) {
+                Long toldVersion = unjudged.put(rule.key(), rule.terms().version());
+                if (toldVersion == null || toldVersion != rule.terms().version()) {
+                    found.add(rule);
+                }
+            }
+        }
+        return found;
+    }
+
     /** Ends what is under way by rules that are about this sensor no more, or not as they were. */
     public List<Event> endOutdated(Function<RuleKey, Rule> current) {
+        unjudged.keySet().removeIf(key -> current.apply(key) == null);
         List<Event> events = new ArrayList<>();
         for (RuleKey key : List.copyOf(watches.keySet())) {
             Watch watch = watches.get(key);
@@ -99,6 +117,11 @@ public final class Sensor {
             for (Watch watch : watches.values()) {
                 watch.write(out);
             }
+            out.writeInt(unjudged.size());
+            for (Map.Entry<RuleKey, Long> rule : unjudged.entrySet()) {
+                out.writeUTF(rule.getKey().toString());
+                out.writeLong(rule.getValue());
+            }
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
@@ -109,7 +132,7 @@ public final class Sensor {
         Sensor sensor = new Sensor();
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(stored))) {
             byte version = in.readByte();
-            if (version != VERSION) {
+            if (version != VERSION && version != WITHOUT_UNJUDGED) {
                 throw new IllegalStateException("threshold state of version " + version + " is not known here");
             }
             sensor.newestMs = in.readLong();
@@ -119,6 +142,9 @@ public final class Sensor {
             for (int left = in.readInt(); left > 0; left--) {
                 Watch watch = Watch.read(in);
                 sensor.watches.put(watch.rule(), watch);
+            }
+            for (int left = version == VERSION ? in.readInt() : 0; left > 0; left--) {
+                sensor.unjudged.put(RuleKey.parse(in.readUTF()), in.readLong());
             }
         } catch (IOException error) {
             throw new UncheckedIOException(error);

@@ -131,10 +131,16 @@ public final class Thresholds extends ControlledProcessor<Shard> {
         Sensor sensor = load(sensorKey);
         if (sensor.isNew(Stamp.identity(stamp), Stamp.sequence(stamp))) {
             List<Event> events = sensor.take(rules, reading);
+            sensor.newlyUnjudged(rules, reading).forEach(rule -> results.add(deadLetter(row, unjudged(rule, reading))));
             store(sensorKey, sensor);
             Row origin = KafkaRows.header(ORIGIN_HEADER, Long.toString(originUs));
             events.forEach(event -> results.add(eventRow(sensorKey, event, List.of(origin))));
         }
+    }
+
+    private static String unjudged(Rule rule, Reading reading) {
+        return "unjudged: the rule " + rule.key() + " is in " + rule.terms().unit() + ", and the sensor's readings are in "
+                + reading.unit();
     }
 
     private void endOutdated(Shard shard, String sensorKey, Predicate<RuleKey> concerned, List<Row> results) {

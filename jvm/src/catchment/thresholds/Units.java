@@ -14,11 +14,19 @@ public final class Units {
 
     /** A value in another unit; not a number where there is no way from one to the other. */
     public static double convert(double value, String from, String to) {
-        if (from.equals(to) || from.equals(UNKNOWN) || to.equals(UNKNOWN)) {
+        if (areAlike(from, to)) {
             return value;
         }
-        boolean possible = TEMPERATURES.contains(from) && TEMPERATURES.contains(to);
-        return possible ? fromCelsius(toCelsius(value, from), to) : Double.NaN;
+        return canConvert(from, to) ? fromCelsius(toCelsius(value, from), to) : Double.NaN;
+    }
+
+    /** Whether there is a way from one unit to the other. */
+    public static boolean canConvert(String from, String to) {
+        return areAlike(from, to) || (TEMPERATURES.contains(from) && TEMPERATURES.contains(to));
+    }
+
+    private static boolean areAlike(String from, String to) {
+        return from.equals(to) || from.equals(UNKNOWN) || to.equals(UNKNOWN);
     }
 
     private static double toCelsius(double value, String from) {
