@@ -38,7 +38,8 @@ class PostgresTrial:
         """Lets it apply a backlog, then changes at each of the rates."""
         self._changes.restart()
         self._changes.fill(backlog)
-        with running_postgres(*free_ports(1), **settings) as server:
+        (port,) = free_ports(1)
+        with running_postgres(port, **settings) as server:
             server.rows(TABLE)
             child = self._start(server)
             try:

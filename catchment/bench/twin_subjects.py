@@ -15,6 +15,7 @@ from catchment.config.twins import StateStore
 from catchment.errors import PartFailed
 from catchment.kafka.topics import planned
 from catchment.node.process import Child, last_words, session_members
+from catchment.pipeline.query import BATCH_BYTES
 from catchment.records import Kind
 from catchment.simulate.twins import TYPE, simulated_type
 
@@ -22,6 +23,8 @@ KAFKA_STREAMS = "kafka_streams"
 APPLY, SPLIT = "twins", "twin-split"
 STREAMS_CLASS, POSTGRES_CLASS = "twins.KafkaStreamsPeer", "twins.PostgresPeer"
 STREAMS_THREADS = 2
+# As the pipeline's queries write.
+PRODUCER = {"linger.ms": "1", "compression.type": "lz4", "batch.size": str(BATCH_BYTES)}
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ def kafka_streams(config: Config, store: str) -> Subject:
     make(config, {topic: topics[kind] for topic, kind in kinds.items()})
     settings = {
         **common_settings(name, STREAMS_THREADS),
+        "producer": PRODUCER,
         "history": history,
         "refusals": refusals,
         "store": store,

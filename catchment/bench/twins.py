@@ -7,6 +7,7 @@ the same topic of one broker, one after the other, and each is a process.
 from dataclasses import dataclass, field
 
 from catchment import jars
+from catchment.bench import twin_view
 from catchment.bench.result import Result
 from catchment.bench.site import broker
 from catchment.bench.topics import Output, time_by_broker
@@ -44,6 +45,7 @@ class Course:
     split_messages: int = 0
     killed: bool = False
     unsynced: bool = False
+    viewed: bool = False
     objects: int = 200
     fleet: Fleet = field(init=False)
 
@@ -61,13 +63,14 @@ FULL = Course(
     split_messages=5_000,
     killed=True,
     unsynced=True,
+    viewed=True,
 )
 SHORT = Course(
     stores=("rocksdb",),
-    backlog=200_000,
+    backlog=120_000,
     rates_per_s=(COMPARED_RATE,),
-    paced_s=4,
-    postgres_backlog=15_000,
+    paced_s=3,
+    postgres_backlog=8_000,
 )
 
 
@@ -93,6 +96,9 @@ def twins(config: Config, course: Course) -> Result:
         _run_postgres(site, course, changes, result)
         if course.split_messages:
             _split(site, course, result)
+    if course.viewed:
+        with broker(config, SITE) as site:
+            twin_view.measure(site, result)
     compare(course, result)
     result.plots = plots(result.figures)
     return result

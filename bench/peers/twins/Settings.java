@@ -6,6 +6,8 @@ import java.util.Map;
 final class Settings {
     /** Settings of every Kafka client: where the broker is, and the certificate. */
     public Map<String, String> kafka;
+    /** How producers gather records into batches. */
+    public Map<String, String> producer = Map.of();
     public String changes;
     public String history;
     public String refusals;
