@@ -122,7 +122,8 @@ class Trial:
         self._check(written)
         rows = first_only(written)
         backlog = [row.written_ms for row in self._phases.pop(BACKLOG).of(rows)]
-        history = [row.written_ms for row in self._history.rows()[: len(backlog)]]
+        # Updates of the backlog were written first.
+        history = sorted(row.written_ms for row in self._history.rows())[: len(backlog)]
         result.add(f"rate_{name}", min(rate_per_s(backlog), rate_per_s(history)), "objects/s")
         result.add(f"cpu_{name}", self._cpu_us, "µs/object")
         if killed := self._phases.pop(KILLED, None):
