@@ -144,6 +144,7 @@ class Trial:
         """Kills it without a word, starts it again, and waits until each object was changed once more."""
         assert self._child
         self._child.kill()
+        changelog = Output(self._site, self._subject.changelog)
         with self._phase(KILLED) as phase:
             self._child = self._subject.start()
             self._changes.fill(len(self._changes.counts))
@@ -153,7 +154,7 @@ class Trial:
             waiting.difference_update(each.key for each in applied([row]) if each.origin_us >= phase.began_us)
             return not waiting
 
-        self._changelog.follow(is_last, self._check_running, START_S)
+        changelog.follow(is_last, self._check_running, START_S)
 
     def _wait(self, count: int) -> None:
         for output in (self._changelog, self._history):

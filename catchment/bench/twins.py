@@ -67,7 +67,7 @@ FULL = Course(
 )
 SHORT = Course(
     stores=("rocksdb",),
-    backlog=120_000,
+    backlog=200_000,
     rates_per_s=(COMPARED_RATE,),
     paced_s=3,
     postgres_backlog=8_000,
