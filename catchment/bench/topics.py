@@ -29,7 +29,7 @@ BATCH_RECORDS = 20_000
 READ_S = 30.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """A record as the broker wrote it."""
 
@@ -69,12 +69,12 @@ class Output:
                 timeout_s,
             )
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> Iterator[Row]:
         """All of them, in the order of each partition."""
         ends = _ends(self._client, self._topic)
         begin = {place: self._from[place] for place in ends if self._from[place] < ends[place]}
         with consumer(self._config, Party.ADMIN, enable_partition_eof=True) as reader:
-            return list(_read(reader, self._topic, begin, ends))
+            yield from _read(reader, self._topic, begin, ends)
 
 
 def _row(message: Message) -> Row:

@@ -30,7 +30,7 @@ SLOWEST_PER_S = 2_000
 HALF_MS = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Applied:
     """A row of the changelog: which object, how often it was changed, and when it began and was written."""
 
