@@ -50,12 +50,13 @@ def test_a_change_is_what_the_split_writes() -> None:
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 60))
 def test_objects_take_turns_and_their_sources_count(devices: int, objects: int, changes: int) -> None:
-    sent = [script(devices, objects).record(number, ORIGIN_US) for number in range(changes)]
-    counted: dict[str, int] = dict.fromkeys(script(devices, objects).counts(0), 0)
-    for key, header, _ in sent:
+    written = script(devices, objects)
+    counted = dict.fromkeys(written.counts(0), 0)
+    for number in range(changes):
+        key, header, _ = written.record(number, ORIGIN_US)
         counted[key.decode()] += 1
         assert Stamp.decode(header).sequence == counted[key.decode()]
-    assert counted == script(devices, objects).counts(changes)
+    assert counted == written.counts(changes)
 
 
 def test_the_same_seed_gives_the_same_changes() -> None:
