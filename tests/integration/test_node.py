@@ -12,7 +12,14 @@ from tests.conftest import MakeConfig
 from tests.running_node import alive, running_node
 
 STOP_TIMEOUT_S = 15.0
-QUERIES = ["query:ledger", "query:measurements", "query:thresholds", "query:lake"]
+QUERIES = [
+    "query:ledger",
+    "query:measurements",
+    "query:thresholds",
+    "query:twin-split",
+    "query:twins",
+    "query:lake",
+]
 NEEDED = ["broker", "gateway", "relay", "pipeline", *QUERIES, "notify", "api"]
 
 pytestmark = pytest.mark.timeout(300)
