@@ -18,7 +18,7 @@ Build = Callable[[DataFrame, Config, Declarations], DataFrame]
 # Fewer and larger batches cost broker and query less; a batch waits for company only as long as it lingers.
 BATCH_BYTES = 131_072
 
-Shape = Callable[[Declarations, Config], object]
+Since = Callable[[Declarations, Config], int | None]
 Launch = Callable[[SparkSession, Config], StreamingQuery]
 
 
@@ -55,8 +55,8 @@ class Query:
     One that does not run in real-time mode, or not to Kafka, is started by a `launch` of its own.
     `declarations` and `declarations_by_key` are compacted topics whose entries come among the rows, for all
     shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control. With
-    an `outlet` the rows are whatever that takes. With a `shape`, which follows from the declarations that it
-    is `shaped_by`, the query is built anew when that changes.
+    an `outlet` the rows are whatever that takes. A query with `since` rests as long as nothing asks for it on
+    the topics `asked_by`, and begins with what is not older than the time, in ms, that `since` tells.
     """
 
     name: str
@@ -67,8 +67,8 @@ class Query:
     declarations: tuple[Kind, ...] = ()
     declarations_by_key: tuple[Kind, ...] = ()
     outlet: Outlet | None = None
-    shape: Shape | None = None
-    shaped_by: tuple[Kind, ...] = ()
+    since: Since | None = None
+    asked_by: tuple[Kind, ...] = ()
 
     @property
     def inputs(self) -> tuple[Kind, ...]:
@@ -87,7 +87,7 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         spark.readStream.format("kafka")
         .options(**options)
         .option("subscribe", ",".join(kind.topic for kind in query.inputs))
-        .option("startingOffsets", "earliest")
+        .options(**_beginning(query, config, declared))
         .option("includeHeaders", "true")
         # What a relay has not committed does not count: it may come again.
         .option("kafka.isolation.level", "read_committed")
@@ -108,6 +108,16 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .start()
     )
     return started
+
+
+def _beginning(query: Query, config: Config, declared: Declarations) -> dict[str, str]:
+    """Where a query without a checkpoint begins."""
+    if query.since is None:
+        return {"startingOffsets": "earliest"}
+    since_ms = query.since(declared, config)
+    if since_ms is None:
+        return {"startingOffsets": "latest"}
+    return {"startingTimestamp": str(since_ms), "startingOffsetsByTimestampStrategy": "latest"}
 
 
 def _to_kafka(rows: DataFrame, name: str, options: dict[str, str]) -> DataStreamWriter:

@@ -33,6 +33,7 @@ class QueryRunner:
     ) -> None:
         self.name = name
         self.state = State.STARTING
+        self.resting = False
         self.restarts = 0
         self.last_error = ""
         self._start = start
@@ -48,6 +49,8 @@ class QueryRunner:
     def tend(self) -> None:
         """Does what is due now; called every second or so."""
         now = self._clock()
+        if self.resting:
+            return
         if self._query is None:
             if now >= self._start_due_at:
                 self._begin(now)
@@ -56,12 +59,20 @@ class QueryRunner:
         else:
             self._watch(self._query, now)
 
-    def renew(self) -> None:
-        """Has the query built anew, as soon as it is tended again."""
-        if self._query is not None:
-            log.info("query %s is built anew, for what is declared now", self.name)
+    def rest(self) -> None:
+        """Stops the query until it is woken."""
+        if not self.resting and self._query is not None:
+            log.info("query %s rests: nothing asks for it any more", self.name)
             self._query.stop()
-            self._query = None
+        self._query = None
+        self.resting = True
+        self.state = State.STOPPED
+
+    def wake(self) -> None:
+        """Has a query that rests started, as soon as it is tended again."""
+        if self.resting:
+            self.resting = False
+            self.state = State.STARTING
             self._start_due_at = self._clock()
 
     def stop(self) -> None:

@@ -19,8 +19,8 @@ from catchment.pipeline import session
 from catchment.pipeline.flow import Flow, FlowMeter
 from catchment.pipeline.queries import queries
 from catchment.pipeline.query import Progress, Query, start
+from catchment.pipeline.resting import Rest
 from catchment.pipeline.runner import QueryRunner
-from catchment.pipeline.shapes import Shapes
 from catchment.pipeline.timings import Timings
 
 log = logging.getLogger(__name__)
@@ -65,7 +65,8 @@ class Pipeline:
         self._runners = [self._runner(query, spark) for query in self._queries]
         meter = FlowMeter(self._config, self._queries)
         outlets = {query.name: query.outlet for query in self._queries if query.outlet}
-        timings, shapes = Timings(), Shapes(self._config, self._queries)
+        timings, rest = Timings(), Rest(self._config, self._queries)
+        rest.tend(self._runners)
         measure_at = 0.0
         while not stopping.wait(self._pause_s()):
             for runner in self._runners:
@@ -76,10 +77,10 @@ class Pipeline:
             if time.monotonic() >= measure_at:
                 self._flows = meter.measure()
                 timings.read(spark)
-                self._renew(shapes.outdated())
+                rest.tend(self._runners)
                 measure_at = time.monotonic() + MEASURE_S
         timings.close()
-        shapes.close()
+        rest.close()
         # A stop interrupts the tasks of real-time queries, and each of them would log that as an error.
         spark.sparkContext.setLogLevel("OFF")
         for runner in self._runners:
@@ -88,26 +89,24 @@ class Pipeline:
             outlet.close()
         spark.stop()
 
-    def _renew(self, names: list[str]) -> None:
-        for runner in self._runners:
-            if runner.name in names:
-                runner.renew()
-
     def report(self) -> Report:
-        queries = [self._figures(runner) for runner in self._runners]
-        waiting = [runner.name for runner in self._runners if runner.state is not State.RUNNING]
+        queries = [self._figures(runner) for runner in self._awake()]
+        waiting = [runner.name for runner in self._awake() if runner.state is not State.RUNNING]
         if not queries:
             state, detail = State.STARTING, "waiting for Spark and Kafka"
         elif waiting:
-            failing = any(runner.state is State.RESTARTING for runner in self._runners)
+            failing = any(runner.state is State.RESTARTING for runner in self._awake())
             state = State.DEGRADED if failing else State.STARTING
             detail = f"not running: {', '.join(waiting)}"
         else:
             state, detail = State.RUNNING, ""
         return Report(state=state, detail=detail, figures={"queries": queries}, metrics=metrics_text())
 
+    def _awake(self) -> list[QueryRunner]:
+        return [runner for runner in self._runners if not runner.resting]
+
     def _pause_s(self) -> float:
-        steady = all(runner.state is State.RUNNING for runner in self._runners)
+        steady = all(runner.state is State.RUNNING for runner in self._awake())
         return TEND_S if steady else TEND_WHILE_STARTING_S
 
     def _wait_for_topics(self, stopping: threading.Event) -> None:

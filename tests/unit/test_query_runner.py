@@ -146,12 +146,15 @@ def test_a_stopped_query_stays_stopped() -> None:
     assert not bench.started[0].isActive
 
 
-def test_a_query_that_is_built_anew_has_not_failed() -> None:
+def test_a_query_rests_until_it_is_woken_and_has_not_failed() -> None:
     bench = Bench()
     bench.tend_after(0)
     assert bench.tend_after(1) is State.RUNNING
-    bench.runner.renew()
+    bench.runner.rest()
     assert not bench.started[0].isActive
+    assert bench.tend_after(100) is State.STOPPED
+    bench.runner.wake()
     assert bench.tend_after(0) is State.STARTING
+    bench.runner.wake()
     assert bench.tend_after(1) is State.RUNNING
     assert (len(bench.started), bench.runner.restarts, bench.runner.last_error) == (2, 0, "")
