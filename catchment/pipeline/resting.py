@@ -1,4 +1,4 @@
-"""Queries that rest until something that people declare asks for them: an idle query is not for nothing."""
+"""Queries that rest until something that people declare asks for them: even an idle query costs CPU."""
 
 import shutil
 from collections.abc import Iterable
