@@ -1,6 +1,7 @@
 """Java and the jars: Kafka and Spark's connector, resolved by PySpark's own Ivy, and our operators, compiled.
 
-`python -m catchment.jars` makes all of it below `build/jars`, and does nothing when all is there.
+`python -m catchment.jars` makes all of it below `build/jars`, and does nothing when all is there. What
+benchmarks compare with (`bench/peers`) is fetched and compiled by the first that needs it, or with `--peers`.
 `jvm/jars.sha256` locks what `jvm/ivy.xml` resolves to: a jar with another checksum is refused.
 """
 
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,8 +34,10 @@ IVY_FILE = JVM / "ivy.xml"
 LOCK_FILE = JVM / "jars.sha256"
 SOURCES = JVM / "src"
 OPERATORS = JARS / "catchment-operators.jar"
-STAMP = JARS / "operators.stamp"
 CONFIGURATIONS = ("broker", "spark")
+PEERS = "peers"
+PEER_SOURCES = PROJECT / "bench" / "peers"
+PEER_PROGRAMS = JARS / "catchment-peers.jar"
 
 JAVA_VERSIONS = ("17", "21")
 JDK_PACKAGE = "openjdk-17-jdk-headless"
@@ -51,6 +54,11 @@ def broker_classpath() -> str:
 def spark_jars() -> list[Path]:
     """What Spark needs beside its own jars: the Kafka connector and our operators."""
     return [*sorted(_made(JARS / "spark").glob("*.jar")), _made(OPERATORS)]
+
+
+def peers_classpath() -> str:
+    """The class path of the programs that benchmarks compare with."""
+    return f"{_made(PEER_PROGRAMS)}:{_made(JARS / PEERS)}/*"
 
 
 def check_java() -> Path:
@@ -76,17 +84,28 @@ def prepare(*, update_lock: bool = False) -> None:
     JARS.mkdir(parents=True, exist_ok=True)
     with exclusive(JARS / ".lock"):
         if update_lock:
-            _retrieve(expected_jars=0)
-            LOCK_FILE.write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sorted(_found().items())))
-        elif _found() != (locked := read_lock()):
-            _retrieve(expected_jars=len(locked))
-            _refuse_unlocked(locked)
-        _compile_operators()
+            everything = (*CONFIGURATIONS, PEERS)
+            _retrieve(everything, expected_jars=0)
+            found = sorted(_found(everything).items())
+            LOCK_FILE.write_text("".join(f"{sha256}  {name}\n" for name, sha256 in found))
+        else:
+            _fetch(CONFIGURATIONS)
+        beside = [*sorted(_pyspark_jars().glob("*.jar")), *sorted((JARS / "spark").glob("*.jar"))]
+        _compile(SOURCES, beside, OPERATORS)
 
 
-def read_lock() -> dict[str, str]:
+def prepare_peers() -> None:
+    """The same for what benchmarks compare with."""
+    JARS.mkdir(parents=True, exist_ok=True)
+    with exclusive(JARS / ".lock"):
+        _fetch((PEERS,))
+        _compile(PEER_SOURCES, sorted((JARS / PEERS).glob("*.jar")), PEER_PROGRAMS)
+
+
+def read_lock(configurations: Iterable[str] = (*CONFIGURATIONS, PEERS)) -> dict[str, str]:
     """Checksums by `configuration/file.jar`."""
-    return {name: sha256 for sha256, name in map(str.split, LOCK_FILE.read_text().splitlines())}
+    lines = map(str.split, LOCK_FILE.read_text().splitlines())
+    return {name: sha256 for sha256, name in lines if name.partition("/")[0] in configurations}
 
 
 def cache_directory() -> Path:
@@ -111,13 +130,19 @@ def _pyspark_jars() -> Path:
     return Path(spec.origin).parent / "jars"
 
 
-def _found() -> dict[str, str]:
-    files = [file for conf in CONFIGURATIONS for file in (JARS / conf).glob("*.jar")]
+def _fetch(configurations: Sequence[str]) -> None:
+    locked = read_lock(configurations)
+    if _found(configurations) != locked:
+        _retrieve(configurations, expected_jars=len(locked))
+        _refuse_unlocked(locked, _found(configurations))
+
+
+def _found(configurations: Sequence[str]) -> dict[str, str]:
+    files = [file for conf in configurations for file in (JARS / conf).glob("*.jar")]
     return {str(file.relative_to(JARS)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-def _refuse_unlocked(locked: dict[str, str]) -> None:
-    found = _found()
+def _refuse_unlocked(locked: dict[str, str], found: dict[str, str]) -> None:
     wrong = sorted(name for name in found.keys() | locked.keys() if found.get(name) != locked.get(name))
     for name in wrong:
         (JARS / name).unlink(missing_ok=True)
@@ -129,14 +154,14 @@ def _refuse_unlocked(locked: dict[str, str]) -> None:
         )
 
 
-def _retrieve(expected_jars: int) -> None:
-    for conf in CONFIGURATIONS:
+def _retrieve(configurations: Sequence[str], expected_jars: int) -> None:
+    for conf in configurations:
         shutil.rmtree(JARS / conf, ignore_errors=True)
     (ivy,) = _pyspark_jars().glob("ivy-*.jar")
     lookups = [f"-Divy.maven.lookup.{extra}=false" for extra in ("sources", "javadoc")]
     pattern = f"{JARS}/[conf]/[artifact]-[revision].[ext]"
     options = ["-cache", str(cache_directory()), "-ivy", str(IVY_FILE), "-retrieve", pattern]
-    arguments = [str(check_java()), *lookups, "-jar", str(ivy), *options]
+    arguments = [str(check_java()), *lookups, "-jar", str(ivy), *options, "-confs", *configurations]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         lines = _follow(process.stdout, expected_jars)
@@ -162,40 +187,43 @@ def _follow(output: Iterable[str], expected_jars: int) -> list[str]:
     return lines
 
 
-def _compile_operators() -> None:
-    sources = sorted(SOURCES.rglob("*.java"))
-    stamp = _stamp_of(sources)
-    if not sources or (OPERATORS.exists() and STAMP.exists() and STAMP.read_text() == stamp):
+def _compile(folder: Path, class_path: Sequence[Path], jar: Path) -> None:
+    """Compiles what is in a folder into a jar, unless that was made of just this."""
+    sources, made_of = sorted(folder.rglob("*.java")), jar.with_suffix(".stamp")
+    stamp = _stamp_of(folder, sources)
+    if not sources or (jar.exists() and made_of.exists() and made_of.read_text() == stamp):
         return
     javac = check_java().with_name("javac")
     if not javac.exists():
         raise _wrong_java(f"There is no compiler beside Java ({javac})")
     with tempfile.TemporaryDirectory() as scratch:
         classes = Path(scratch, "classes")
-        _run_javac(javac, sources, classes, Path(scratch, "arguments"))
-        _pack(classes, OPERATORS)
-    STAMP.write_text(stamp)
+        argument_file = Path(scratch, "arguments")
+        argument_file.write_text("\n".join(f'"{each}"' for each in _javac_arguments(class_path, classes)))
+        _run_javac(javac, argument_file, sources)
+        _pack(classes, jar)
+    made_of.write_text(stamp)
 
 
-def _stamp_of(sources: list[Path]) -> str:
+def _stamp_of(folder: Path, sources: list[Path]) -> str:
     digest = hashlib.sha256(version("pyspark").encode())
     for source in sources:
-        digest.update(f"{source.relative_to(SOURCES)}\n".encode() + source.read_bytes())
+        digest.update(f"{source.relative_to(folder)}\n".encode() + source.read_bytes())
     return digest.hexdigest()
 
 
-def _run_javac(javac: Path, sources: list[Path], classes: Path, argument_file: Path) -> None:
-    jars = [*sorted(_pyspark_jars().glob("*.jar")), *sorted((JARS / "spark").glob("*.jar"))]
-    class_path = ":".join(map(str, jars))
+def _javac_arguments(class_path: Sequence[Path], classes: Path) -> list[str]:
     # Not linted: jars of PySpark whose manifests name others that it leaves out.
     options = ["-Xlint:all,-path", "-Werror", "-proc:none", "--release", "17", "-encoding", "UTF-8"]
-    arguments = [*options, "-cp", class_path, "-d", str(classes), *map(str, sources)]
-    argument_file.write_text("\n".join(f'"{argument}"' for argument in arguments))
-    compiled = subprocess.run([javac, f"@{argument_file}"], capture_output=True, text=True)
+    return [*options, "-cp", ":".join(map(str, class_path)), "-d", str(classes)]
+
+
+def _run_javac(javac: Path, argument_file: Path, sources: Sequence[Path]) -> None:
+    compiled = subprocess.run([javac, f"@{argument_file}", *sources], capture_output=True, text=True)
     if compiled.returncode != 0:
         raise MachineError(
-            f"The Java operators do not compile:\n{compiled.stderr or compiled.stdout}",
-            f"Correct the sources in {SOURCES}.",
+            f"These Java sources do not compile:\n{compiled.stderr or compiled.stdout}",
+            "Correct them: a warning counts as an error.",
         )
 
 
@@ -212,8 +240,12 @@ def _pack(classes: Path, jar: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m catchment.jars", description=__doc__)
     parser.add_argument("--update-lock", action="store_true", help="lock what Ivy finds now")
+    parser.add_argument("--peers", action="store_true", help="also what benchmarks compare with")
+    wanted = parser.parse_args()
     try:
-        prepare(update_lock=parser.parse_args().update_lock)
+        prepare(update_lock=wanted.update_lock)
+        if wanted.peers:
+            prepare_peers()
     except CatchmentError as error:
         _console.print(f"[bold red]{error.code}[/]: {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(error.exit_code)

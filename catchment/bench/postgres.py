@@ -57,7 +57,7 @@ class Postgres:
         log = (self._data.parent / "log").open("ab")
         with log:
             command = self._command("postgres", "-D", self._data, *options)
-            self._process = subprocess.Popen(command, stderr=log)
+            self._process = subprocess.Popen(command, stderr=log, start_new_session=True)
         deadline = time.monotonic() + WAIT_S
         while True:
             try:
@@ -74,6 +74,17 @@ class Postgres:
             self._run("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
             self._process.wait()
             self._process = None
+
+    @property
+    def session(self) -> int:
+        """What all its processes have in common."""
+        assert self._process
+        return self._process.pid
+
+    @property
+    def jdbc_url(self) -> str:
+        """Where a program in Java finds it."""
+        return f"jdbc:postgresql://127.0.0.1:{self._port}/postgres"
 
     def settings(self, **others: Any) -> dict[str, Any]:
         """What the configuration of a store here looks like."""

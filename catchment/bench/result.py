@@ -1,4 +1,4 @@
-"""What a benchmark leaves behind: figures with units, and ratios to a peer in the same run."""
+"""What a benchmark leaves behind: figures with units, ratios to a peer in the same run, and perhaps plots."""
 
 import platform
 import subprocess
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+
+from catchment.bench.plots import Plot, write_page
 
 PACKAGES = ("catchment", "confluent-kafka", "pyspark")
 
@@ -19,6 +21,7 @@ class Result:
     bench: str
     figures: dict[str, dict[str, Any]] = field(default_factory=dict)
     ratios: dict[str, float] = field(default_factory=dict)
+    plots: list[Plot] = field(default_factory=list)
 
     def add(self, name: str, value: float, unit: str) -> None:
         self.figures[name] = {"value": round(value, 3), "unit": unit}
@@ -38,6 +41,9 @@ class Result:
         }
 
     def write(self, file: Path) -> None:
+        """The figures as JSON, and the plots as a page beside it."""
+        if self.plots:
+            write_page(file.with_suffix(".html"), f"catchment bench run {self.bench}", self.plots)
         file.write_bytes(orjson.dumps(self.as_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 

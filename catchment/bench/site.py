@@ -32,7 +32,7 @@ def broker(config: Config, name: str, **sections: Any) -> Iterator[Config]:
     config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="bench-", dir=config.data_dir) as directory:
         ports = dict(zip(("port", "controller_port"), free_ports(2), strict=True))
-        kafka = {"heap_mib": config.kafka.heap_mib, **ports}
+        kafka = {"heap_mib": config.kafka.heap_mib, **ports, **sections.pop("kafka", {})}
         site = Config.model_validate(
             {"data_dir": Path(directory), "site": name, "role": Role.SITE, "kafka": kafka, **sections}
         )
@@ -73,7 +73,9 @@ def log_of(site: Config, name: str) -> Path:
     return site.paths.logs / f"{name}.out"
 
 
-def wait_for(reached: Callable[[], bool], check: Callable[[], None], timeout_s: float = WAIT_S) -> None:
+def wait_for(
+    reached: Callable[[], bool], check: Callable[[], None], timeout_s: float = WAIT_S, poll_s: float = POLL_S
+) -> None:
     """Returns when it is reached; `check` raises when it never will be."""
     deadline_s = time.monotonic() + timeout_s
     while not reached():
@@ -82,7 +84,7 @@ def wait_for(reached: Callable[[], bool], check: Callable[[], None], timeout_s: 
             raise PartFailed(
                 f"The benchmark did not come on within {timeout_s:.0f} s", "Run it on a machine less busy."
             )
-        time.sleep(POLL_S)
+        time.sleep(poll_s)
 
 
 def free_ports(count: int) -> list[int]:

@@ -20,6 +20,7 @@ class Benchmark(StrEnum):
     RACE = "race"
     RELAY = "relay"
     STORE = "store"
+    TWINS = "twins"
 
 
 @app.callback()

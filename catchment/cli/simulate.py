@@ -95,6 +95,42 @@ def sensors(
     _send("readings", count, as_json, lambda stop, note: simulation.send(reached, plant, count, stop, note))
 
 
+@app.command()
+def twins(
+    context: typer.Context,
+    devices: Annotated[int, typer.Option(min=1, max=10_000, help="Number of devices.")] = 1,
+    objects: Annotated[int, typer.Option(min=1, max=5_000, help="Objects of each device.")] = 10,
+    interval: Annotated[
+        int, typer.Option("--interval-ms", min=1, metavar="MS", help="Between two messages of a device.")
+    ] = 1000,
+    count: Annotated[int, typer.Option(min=0, help="Messages in all; 0 for no end.")] = 0,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same messages.")] = 1,
+    name: Annotated[
+        str, typer.Option(help="The devices' streams are twins-NAME-1 and so on, their objects NAME-1-1.")
+    ] = "sim",
+    gateway: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="The gateway; by default this node's.")
+    ] = None,
+    registry: Annotated[
+        str | None, typer.Option(metavar="URL", help="The API to declare at; by default this node's.")
+    ] = None,
+    declare: Annotated[
+        bool, typer.Option("--declare", help="Declare the objects' type, and a feed of what is sent.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Sends messages to digital twins, over TLS: a random value and a counter for every object."""
+    from catchment.simulate import twins as simulation
+
+    config = configuration(context)
+    fleet = simulation.Fleet(name=name, devices=devices, objects=objects, interval_ms=interval, seed=seed)
+    if declare or registry:
+        with _session(config, registry) as session:
+            simulation.declare(session)
+    reached = _at(config, gateway)
+    _send("messages", count, as_json, lambda stop, note: simulation.send(reached, fleet, count, stop, note))
+
+
 def _session(config: Config, url: str | None) -> "Session":
     from catchment.client import Session, local_session
 

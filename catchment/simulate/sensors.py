@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import orjson
@@ -10,9 +10,9 @@ import orjson
 from catchment.client import Session
 from catchment.config import Config
 from catchment.schemas.shipped import TEMPERATURE
-from catchment.security.authority import Authority, Identity
+from catchment.security.authority import Authority
 from catchment.security.providers import Providers
-from catchment.simulate.lines import LARGEST_WRITE_LINES, Load, Sender
+from catchment.simulate.punctual import Punctual
 from catchment.simulate.temperature import Curve, Unit
 
 STREAM_PREFIX = "sensors-"
@@ -72,29 +72,6 @@ class Readings:
             "unit": plant.unit,
         }
         return orjson.dumps(reading, option=orjson.OPT_APPEND_NEWLINE)
-
-
-class Punctual(Sender):
-    """A provider whose readings have times: after a cut it sends what has become due meanwhile."""
-
-    def __init__(
-        self,
-        config: Config,
-        readings: Readings,
-        count: int,
-        identity: Identity,
-        stop: asyncio.Event,
-        on_safe: Callable[[int], None],
-    ) -> None:
-        load = Load(providers=1, count=count, rate=readings.rate_per_s, line_bytes=0, seed=0)
-        super().__init__(config, load, 0, readings, identity, stop, on_safe)
-        self._began_s = readings.began_ms / 1000
-
-    def _pace(self) -> Iterator[int]:
-        while True:
-            on_schedule = int((time.time() - self._began_s) * self._rate) + 1
-            due = min(LARGEST_WRITE_LINES, on_schedule - self._sent)
-            yield max(0, due if self._share is None else min(due, self._share - self._sent))
 
 
 async def send(

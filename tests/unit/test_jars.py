@@ -24,7 +24,8 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "SOURCES": "src",
         "LOCK_FILE": "jars.sha256",
         "OPERATORS": "jars/operators.jar",
-        "STAMP": "jars/operators.stamp",
+        "PEER_SOURCES": "peers",
+        "PEER_PROGRAMS": "jars/peers.jar",
     }.items():
         monkeypatch.setattr(jars, name, tmp_path / path)
     (tmp_path / "src").mkdir()
@@ -89,7 +90,7 @@ def test_the_lock_holds_every_jar_that_is_declared() -> None:
     locked = jars.read_lock()
     declared = [each.attrib for each in ET.parse(jars.IVY_FILE).iter("dependency")]
     names = {f"{each['conf'].split('->')[0]}/{each['name']}-{each['rev']}.jar" for each in declared}
-    assert len(names) == 7
+    assert len(names) == 10
     assert names <= locked.keys()
 
 
@@ -131,7 +132,7 @@ def test_the_same_sources_make_the_same_jar(workshop: Path) -> None:
     (workshop / "src" / "Fine.java").write_text(FINE)
     jars.prepare()
     first = jars.OPERATORS.read_bytes()
-    jars.STAMP.unlink()
+    jars.OPERATORS.with_suffix(".stamp").unlink()
     jars.prepare()
     assert jars.OPERATORS.read_bytes() == first
     assert zipfile.ZipFile(jars.OPERATORS).namelist() == ["META-INF/MANIFEST.MF", "probe/Fine.class"]
@@ -143,6 +144,24 @@ def test_a_warning_of_the_compiler_is_an_error(workshop: Path) -> None:
     with pytest.raises(MachineError, match="rawtypes"):
         jars.prepare()
     assert not jars.OPERATORS.exists()
+
+
+def test_what_benchmarks_compare_with_is_fetched_only_for_them(workshop: Path) -> None:
+    (workshop / "jars" / "broker" / "some.jar").write_bytes(b"right")
+    peer = workshop / "peer.jar"
+    with zipfile.ZipFile(peer, "w") as archive:
+        archive.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\r\n\r\n")
+    with (workshop / "jars.sha256").open("a") as lock:
+        lock.write(f"{hashlib.sha256(peer.read_bytes()).hexdigest()}  peers/peer.jar\n")
+    (workshop / "peers").mkdir()
+    (workshop / "peers" / "Fine.java").write_text(FINE)
+    jars.prepare()
+    assert not (workshop / "jars" / "peers").exists()
+    (workshop / "jars" / "peers").mkdir()
+    peer.rename(workshop / "jars" / "peers" / "peer.jar")
+    jars.prepare_peers()
+    assert jars.peers_classpath() == f"{jars.PEER_PROGRAMS}:{workshop}/jars/peers/*"
+    assert (workshop / "jars" / "broker" / "some.jar").exists()
 
 
 def test_a_part_that_is_not_made_yet_says_how_to_make_it(workshop: Path) -> None:
