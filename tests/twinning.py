@@ -31,8 +31,17 @@ def twin_type(site: str, identifier: str, spec: dict[str, Any]) -> TwinType:
     return TwinType.model_validate({**spec, "site": site, "id": identifier, "version": 1, "updated_ms": 0})
 
 
-def twin_feed(site: str, identifier: str, source: dict[str, Any], type_: str | None = None) -> TwinFeed:
-    fields = {"site": site, "id": identifier, "version": 1, "updated_ms": 0, "source": source, "type": type_}
+def twin_feed(
+    site: str, identifier: str, source: dict[str, Any], type_: str | None = None, updated_ms: int = 0
+) -> TwinFeed:
+    fields = {
+        "site": site,
+        "id": identifier,
+        "version": 1,
+        "updated_ms": updated_ms,
+        "source": source,
+        "type": type_,
+    }
     return TwinFeed.model_validate(fields)
 
 

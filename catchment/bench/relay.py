@@ -1,12 +1,11 @@
 """How fast a site's records come to the centre, beside a plain copy by librdkafka without any guarantee.
 
-The running node is the centre. The site is a broker of its own, started for the run.
+Site and centre are brokers of their own, started for the run.
 """
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
@@ -19,7 +18,6 @@ from catchment.config import Config
 from catchment.errors import PartFailed
 from catchment.health import State
 from catchment.kafka.access import ensure_access
-from catchment.kafka.broker import probe
 from catchment.kafka.clients import admin, consumer, producer
 from catchment.kafka.identities import bootstrap_servers
 from catchment.kafka.parties import Party
@@ -33,22 +31,23 @@ PARTITIONS = 4
 RECORD_BYTES = 100
 BATCH_RECORDS = 20_000
 WAIT_S = 120.0
-SITE = "bench"
+SITE, CENTRE = "bench", "bench-centre"
+TOPIC = "catchment.v1.bench-relay"
+COPY = f"{TOPIC}-copy"
 TURNS = 3
 
 
 def run(config: Config, *, short: bool) -> Result:
-    """Measures with the running node as the centre."""
+    """Measures between two brokers."""
     records = 300_000 if short else 1_000_000
-    probe(config, timeout_s=5)
-    topic = f"catchment.v1.bench-relay-{time.time_ns()}"
-    centre = _allowing(config, topic)
+    allowed = config.relay.model_copy(update={"allow": [TOPIC]}).model_dump(mode="json")
     result = Result("relay")
-    with broker(config, SITE, relay={"allow": centre.relay.allow}) as site, _topics(centre, config, topic):
-        _fill(site, topic, records)
+    with broker(config, SITE, relay=allowed) as site, broker(config, CENTRE, relay=allowed) as centre:
+        _create(centre, COPY)
+        _fill(site, records)
         # In turn, so that brokers which get quicker with time favour none.
         turns = [
-            (_copy_s(site, centre, topic, records), _relay_s(site, centre, records, f"{SITE}-{turn}"))
+            (_copy_s(site, centre, records), _relay_s(site, centre, records, f"{SITE}-{turn}"))
             for turn in range(TURNS)
         ]
     for name, seconds in zip(("librdkafka_copy", "relay"), zip(*turns, strict=True), strict=True):
@@ -57,30 +56,12 @@ def run(config: Config, *, short: bool) -> Result:
     return result
 
 
-def _allowing(config: Config, topic: str) -> Config:
-    allow = [*config.relay.allow, topic]
-    return config.model_copy(update={"relay": config.relay.model_copy(update={"allow": allow})})
+def _create(where: Config, topic: str) -> None:
+    admin(where).create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result()
 
 
-@contextmanager
-def _topics(centre: Config, config: Config, topic: str) -> Iterator[None]:
-    """The right to relay into the topic, and at the end neither right nor topics."""
-    client = admin(centre)
-    if centre.kafka.embedded:
-        ensure_access(centre)
-    client.create_topics([NewTopic(_copy_of(topic), PARTITIONS, 1)])[_copy_of(topic)].result()
-    try:
-        yield
-    finally:
-        for deletion in client.delete_topics([topic, _copy_of(topic)]).values():
-            deletion.result()
-        if config.kafka.embedded:
-            ensure_access(config)
-
-
-def _fill(site: Config, topic: str, records: int) -> None:
-    client = admin(site)
-    client.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result()
+def _fill(site: Config, records: int) -> None:
+    _create(site, TOPIC)
     writer = producer(site, Party.ADMIN, queue_buffering_max_messages=records)
     # Bytes that do not compress, so that the network and the disks have something to do.
     noise = os.urandom(RECORD_BYTES + 1000)
@@ -89,21 +70,21 @@ def _fill(site: Config, topic: str, records: int) -> None:
         stamp = encode_stamp(source.identity, number + 1, time.time_ns() // 1000)
         value = noise[number % 1000 : number % 1000 + RECORD_BYTES]
         headers: list[tuple[str, str | bytes | None]] = [(STAMP_HEADER, stamp)]
-        writer.produce(topic, value, b"%d" % number, number % PARTITIONS, headers=headers)
+        writer.produce(TOPIC, value, b"%d" % number, number % PARTITIONS, headers=headers)
     _flush(writer)
 
 
-def _copy_s(site: Config, centre: Config, topic: str, records: int) -> float:
+def _copy_s(site: Config, centre: Config, records: int) -> float:
     """A loop that consumes and produces: no headers, no timestamps, no positions."""
     with consumer(site, Party.ADMIN) as reader:
         writer = producer(centre, Party.ADMIN, queue_buffering_max_messages=2 * records)
         produce: Any = writer.produce
         began_s = time.perf_counter()
-        reader.assign([TopicPartition(topic, partition, 0) for partition in range(PARTITIONS)])
+        reader.assign([TopicPartition(TOPIC, partition, 0) for partition in range(PARTITIONS)])
         copied = 0
         while copied < records:
             for record in reader.consume(BATCH_RECORDS, 0.02):
-                produce(_copy_of(topic), record.value(), record.key(), record.partition())
+                produce(COPY, record.value(), record.key(), record.partition())
                 copied += 1
             writer.poll(0)
         _flush(writer)
@@ -138,7 +119,3 @@ def _flush(writer: Producer) -> None:
         raise PartFailed(
             "Kafka did not take all records in time", "Run it again on a machine that is less busy."
         )
-
-
-def _copy_of(topic: str) -> str:
-    return f"{topic}-copy"

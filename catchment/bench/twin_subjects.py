@@ -20,7 +20,7 @@ from catchment.records import Kind
 from catchment.simulate.twins import TYPE, simulated_type
 
 KAFKA_STREAMS = "kafka_streams"
-APPLY, SPLIT = "twins", "twin-split"
+APPLY, SPLIT = "twins", "twin-feed-records"
 STREAMS_CLASS, POSTGRES_CLASS = "twins.KafkaStreamsPeer", "twins.PostgresPeer"
 STREAMS_THREADS = 2
 # As the pipeline's queries write.

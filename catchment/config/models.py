@@ -20,7 +20,7 @@ from catchment.config.twins import TwinsSettings
 
 # What the pipeline runs at every node, besides its stores.
 REAL_TIME_QUERIES = ("ledger", "measurements", "thresholds")
-TWIN_QUERIES = ("twin-split", "twins")
+TWIN_QUERIES = ("twin-split", "twins", "twin-feed-records", "twin-feed-measurements")
 # Embedded broker and controller are one process: nobody else talks to the controller.
 CONTROLLER_HOST = "127.0.0.1"
 

@@ -7,7 +7,7 @@ from catchment.pipeline.measurements import DECLARATIONS, measurements
 from catchment.pipeline.query import Query
 from catchment.pipeline.store import store_queries
 from catchment.pipeline.thresholds import NAME, thresholds, told_since_checkpoint
-from catchment.pipeline.twin_split import fed_kinds, twin_split
+from catchment.pipeline.twin_split import FED_KINDS, fed, fed_since, twin_split
 from catchment.pipeline.twins import applied
 from catchment.records import Kind
 
@@ -40,14 +40,10 @@ REAL_TIME = (
 TWINS = (
     Query(
         name="twin-split",
-        reads=(Kind.TWIN_MESSAGES, Kind.RECORDS, Kind.MEASUREMENTS),
-        declarations=(Kind.TWIN_FEEDS, Kind.SCHEMAS),
-        declarations_by_key=(Kind.SENSORS,),
+        reads=(Kind.TWIN_MESSAGES,),
         writes=(Kind.TWIN_CHANGES, Kind.TWIN_OUTCOMES, Kind.DEADLETTER),
-        build=lambda rows, config, declared: twin_split(rows, config.site, declared),
-        shape=lambda declared, config: fed_kinds(declared, config.site),
-        shaped_by=(Kind.TWIN_FEEDS,),
-        rests_until=(Kind.TWIN_TYPES, Kind.TWIN_FEEDS, Kind.TWIN_MESSAGES),
+        build=lambda rows, config, _: twin_split(rows, config.site),
+        rests_until=(Kind.TWIN_TYPES, Kind.TWIN_MESSAGES),
     ),
     Query(
         name="twins",
@@ -60,9 +56,25 @@ TWINS = (
 )
 
 
+def _fed(kind: Kind) -> Query:
+    return Query(
+        name=f"twin-feed-{kind.value}",
+        reads=(kind,),
+        declarations=(Kind.TWIN_FEEDS, Kind.SCHEMAS),
+        declarations_by_key=(Kind.SENSORS,),
+        writes=(Kind.TWIN_CHANGES, Kind.TWIN_OUTCOMES, Kind.DEADLETTER),
+        build=lambda rows, config, declared: fed(rows, config.site, declared),
+        since=lambda declared, config: fed_since(kind, declared, config.site),
+        rests_until=(Kind.TWIN_FEEDS,),
+    )
+
+
+FEEDS = tuple(map(_fed, FED_KINDS))
+
+
 def queries(config: Config) -> tuple[Query, ...]:
     """Those that this node's configuration asks for."""
-    twins = TWINS if config.twins.enabled else ()
+    twins = (*TWINS, *FEEDS) if config.twins.enabled else ()
     possible = (*REAL_TIME, *twins, *_lake(config), *store_queries(config))
     wanted = config.pipeline.queries
     return tuple(query for query in possible if wanted is None or query.name in wanted)

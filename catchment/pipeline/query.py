@@ -18,7 +18,7 @@ Build = Callable[[DataFrame, Config, Declarations], DataFrame]
 # Fewer and larger batches cost broker and query less; a batch waits for company only as long as it lingers.
 BATCH_BYTES = 131_072
 
-Shape = Callable[[Declarations, Config], object]
+Since = Callable[[Declarations, Config], int | None]
 Launch = Callable[[SparkSession, Config], StreamingQuery]
 
 
@@ -55,9 +55,9 @@ class Query:
     One that does not run in real-time mode, or not to Kafka, is started by a `launch` of its own.
     `declarations` and `declarations_by_key` are compacted topics whose entries come among the rows, for all
     shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control. With
-    an `outlet` the rows are whatever that takes. With a `shape`, which follows from the declarations that it
-    is `shaped_by`, the query is built anew when that changes. A query that would have nothing to do rests
-    until there is an entry on one of the topics `rests_until`, and begins with what came from that moment on.
+    an `outlet` the rows are whatever that takes. A query that would have nothing to do rests until there
+    is an entry on one of the topics `rests_until`, of which `since` finds the first that asks for it, and
+    begins with what came from that moment on.
     """
 
     name: str
@@ -69,8 +69,7 @@ class Query:
     declarations_by_key: tuple[Kind, ...] = ()
     outlet: Outlet | None = None
     rests_until: tuple[Kind, ...] = ()
-    shape: Shape | None = None
-    shaped_by: tuple[Kind, ...] = ()
+    since: Since | None = None
 
     @property
     def inputs(self) -> tuple[Kind, ...]:
@@ -81,6 +80,14 @@ class Query:
 def has_begun(query: Query, config: Config) -> bool:
     """Whether a query has a checkpoint from which it goes on."""
     return any((config.paths.checkpoints / query.name / "offsets").glob("[0-9]*"))
+
+
+def begins_at_ms(query: Query, config: Config) -> int | None:
+    """When there was first something to do for a query that rests until then; None if there is nothing."""
+    if query.since:
+        return query.since(read_declarations(config, query.rests_until, ()), config)
+    topics = [kind.topic for kind in query.rests_until]
+    return oldest_ms(config, Party.PIPELINE, topics) if topics else None
 
 
 def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
@@ -118,9 +125,8 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
 
 
 def _beginning(query: Query, config: Config) -> dict[str, str]:
-    """Where Spark begins without a checkpoint. Rules and mappings count from when they were declared."""
-    topics = [kind.topic for kind in query.rests_until]
-    begins_ms = oldest_ms(config, Party.PIPELINE, topics) if topics else None
+    """Where Spark begins without a checkpoint. What is declared counts from when it was."""
+    begins_ms = begins_at_ms(query, config)
     if begins_ms is None:
         return {"startingOffsets": "earliest"}
     return {"startingTimestamp": str(begins_ms), "startingOffsetsByTimestampStrategy": "latest"}

@@ -59,14 +59,6 @@ class QueryRunner:
         else:
             self._watch(self._query, now)
 
-    def renew(self) -> None:
-        """Has the query built anew, as soon as it is tended again."""
-        if self._query is not None:
-            log.info("query %s is built anew, for what is declared now", self.name)
-            self._query.stop()
-            self._query = None
-            self._start_due_at = self._clock()
-
     def stop(self) -> None:
         self.state = State.STOPPED
         if self._query is not None:

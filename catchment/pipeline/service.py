@@ -13,15 +13,14 @@ from pyspark.sql import SparkSession
 from catchment.config import Config
 from catchment.health import Report, Reporter, State, metrics_text
 from catchment.kafka.clients import consumer, end_offsets
-from catchment.kafka.failures import explain
 from catchment.kafka.parties import Party
 from catchment.kafka.topics import planned
 from catchment.pipeline import session
 from catchment.pipeline.flow import Flow, FlowMeter
 from catchment.pipeline.queries import queries
-from catchment.pipeline.query import Progress, Query, has_begun, start
+from catchment.pipeline.query import Progress, Query, start
+from catchment.pipeline.resting import Rest
 from catchment.pipeline.runner import QueryRunner
-from catchment.pipeline.shapes import Shapes
 from catchment.pipeline.timings import Timings
 
 log = logging.getLogger(__name__)
@@ -61,7 +60,7 @@ class Pipeline:
         self._flows: dict[str, Flow] = {}
         self._progress: dict[str, Progress] = {}
         self._runners: list[QueryRunner] = []
-        self._looking = consumer(config, Party.PIPELINE)
+        self._rest = Rest(config)
 
     def create_session(self) -> SparkSession:
         """Spark with as many threads as the queries need."""
@@ -73,7 +72,7 @@ class Pipeline:
         self._runners = [self._runner(query, spark) for query in self._queries]
         meter = FlowMeter(self._config, self._queries)
         outlets = {query.name: query.outlet for query in self._queries if query.outlet}
-        timings, shapes = Timings(), Shapes(self._config, self._queries)
+        timings = Timings()
         measure_at = 0.0
         while not stopping.wait(self._pause_s()):
             for runner in self._runners:
@@ -84,22 +83,15 @@ class Pipeline:
             if time.monotonic() >= measure_at:
                 self._flows = meter.measure()
                 timings.read(spark)
-                self._renew(shapes.outdated())
                 measure_at = time.monotonic() + MEASURE_S
         timings.close()
-        shapes.close()
         # A stop interrupts the tasks of real-time queries, and each of them would log that as an error.
         spark.sparkContext.setLogLevel("OFF")
         for runner in self._runners:
             runner.stop()
         for outlet in outlets.values():
             outlet.close()
-        self._looking.close()
-
-    def _renew(self, names: list[str]) -> None:
-        for runner in self._runners:
-            if runner.name in names:
-                runner.renew()
+        self._rest.close()
 
     def report(self) -> Report:
         queries = [self._figures(runner) for runner in self._runners]
@@ -120,14 +112,16 @@ class Pipeline:
 
     def _wait_for_topics(self, stopping: threading.Event) -> None:
         """A query cannot start before its topics are there; Kafka may still be on its way."""
+        looking = consumer(self._config, Party.PIPELINE)
         topics = {kind.topic for query in self._queries for kind in (*query.inputs, *query.writes)}
         while not stopping.is_set():
             try:
                 for topic in topics:
-                    end_offsets(self._looking, topic)
+                    end_offsets(looking, topic)
                 break
             except KafkaException:
                 stopping.wait(TEND_WHILE_STARTING_S)
+        looking.close()
 
     def _slots(self) -> int:
         """A real-time query holds a thread for each partition it reads and each that it shuffles to.
@@ -145,16 +139,8 @@ class Pipeline:
             # Between its batches no task of a micro-batch query runs, for as long as there is nothing new.
             active_tasks=lambda run_id: 1 if query.launch else _active_tasks(spark, run_id),
             backoff_max_s=self._config.pipeline.restart_backoff_max_s,
-            has_work=lambda: self._has_work(query),
+            has_work=lambda: self._rest.has_work(query),
         )
-
-    def _has_work(self, query: Query) -> bool:
-        if not query.rests_until or has_begun(query, self._config):
-            return True
-        try:
-            return any(any(end_offsets(self._looking, kind.topic).values()) for kind in query.rests_until)
-        except KafkaException as error:
-            raise explain(f"Looking for work of {query.name}", error) from None
 
     def _figures(self, runner: QueryRunner) -> dict[str, Any]:
         flow = self._flows.get(runner.name, Flow())

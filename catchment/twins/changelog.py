@@ -96,13 +96,11 @@ class Changelog:
     def _drop(self, source: Consumer, partitions: set[int]) -> None:
         source.incremental_unassign([TopicPartition(TOPIC, partition) for partition in partitions])
         self.ready = self.ready - partitions
-        dropped = [self.shards[partition] for partition in partitions]
+        # Whoever is asking one of them at this moment still has it.
         self.shards = {each: shard for each, shard in self.shards.items() if each not in partitions}
         for partition in partitions:
             self._goals.pop(partition, None)
             self._positions.pop(partition, None)
-        for shard in dropped:
-            shard.close()
         self._on_ready()
 
     def _take_batch(self, source: Consumer) -> None:

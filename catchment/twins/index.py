@@ -42,9 +42,9 @@ class Index:
         names = ", ".join(_FIXED)
         self._table.execute(f"CREATE TABLE twin ({names}, PRIMARY KEY (site, id)) WITHOUT ROWID")
 
-    def close(self) -> None:
-        with self._lock:
-            self._table.close()
+    def __del__(self) -> None:
+        # Not before the last question is answered: a partition may be let go of meanwhile.
+        self._table.close()
 
     def put(self, twins: Iterable[Twin], gone: Iterable[tuple[str, str]] = ()) -> None:
         """Takes over what is new of some objects, and lets go of others."""

@@ -139,7 +139,7 @@ class Instance:
             if question.where is not None:
                 bodies = iter([body for _, body in await asyncio.to_thread(shard.ask, question, readable)])
             while some := list(islice(bodies, LINES_AT_ONCE)):
-                yield b"\n".join(some) + b"\n"
+                yield b"\n".join([*some, b""])
 
     def _shares(self, partitions: int) -> tuple[set[int], set[int]]:
         """What this instance has to have, and what others have as well."""

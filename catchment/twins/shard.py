@@ -59,9 +59,6 @@ class Shard:
         """How many objects it has."""
         return len(self._entries)
 
-    def close(self) -> None:
-        self._index.close()
-
     def take(self, rows: Iterable[Row]) -> None:
         """Takes over the newest of each object; what is older than what is here is passed over."""
         newest = [*{row.key: row for row in rows}.values()]

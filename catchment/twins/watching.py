@@ -27,6 +27,7 @@ REVIEW_S = 1.0
 QUIET_S = 15.0
 MOST_UNREAD = 20_000
 _FOLLOWING_WITHIN_S = 10.0
+_LAST = 2**63
 
 Permission = Callable[[], bool]
 Changed = tuple[str, int | None, dict[str, Any] | None, bytes]
@@ -41,18 +42,30 @@ class Watch:
         self.closed = False
         self._matches: Predicate = predicate_of(question.where) if question.where else lambda _: True
         self._told: dict[str, int] = {}
+        # Versions of what changed while what is there was still being looked up.
+        self._changed: dict[str, int] | None = {}
         self._unread: dict[str, bytes] = {}
         self._news = asyncio.Event()
 
     def first(self, body: bytes) -> bytes:
-        """The event of an object that is there at the beginning."""
+        """The event of an object that is there at the beginning; none if it has changed since."""
         twin = orjson.loads(body)
-        self._told[f"{twin['site']}/{twin['id']}"] = twin["version"]
+        key, version = f"{twin['site']}/{twin['id']}", twin["version"]
+        if self._changed and self._changed.get(key, 0) > version:
+            return b""
+        self._unread.pop(key, None)
+        self._told[key] = version
         return _event("twin", body)
+
+    def ready(self) -> None:
+        """All that is there has been told."""
+        self._changed = None
 
     def tell(self, changes: Iterable[Changed], readable: Readable) -> None:
         """Takes over what concerns this stream."""
         for key, version, twin, body in changes:
+            if self._changed is not None:
+                self._changed[key] = _LAST if version is None else version
             told = self._told.get(key)
             if told is not None and version is not None and version < told + (twin is not None):
                 continue
@@ -109,6 +122,7 @@ class Watchers:
             missing: set[int] = set()
             async for lines in self._view.lines(question, party, missing):
                 yield b"".join(map(watch.first, lines.splitlines()))
+            watch.ready()
             yield _event("ready", orjson.dumps({"missing_partitions": sorted(missing)}))
             said_s = time.monotonic()
             while not self._closed and not watch.closed and permission():

@@ -13,7 +13,17 @@ from tests.running_node import alive, running_node
 
 STOP_TIMEOUT_S = 15.0
 QUERIES = [
-    f"query:{name}" for name in ("ledger", "measurements", "thresholds", "twin-split", "twins", "lake")
+    f"query:{name}"
+    for name in (
+        "ledger",
+        "measurements",
+        "thresholds",
+        "twin-split",
+        "twins",
+        "twin-feed-records",
+        "twin-feed-measurements",
+        "lake",
+    )
 ]
 NEEDED = ["broker", "gateway", "relay", "pipeline", *QUERIES, "notify", "api"]
 

@@ -1,4 +1,4 @@
-"""A reading on its whole way through a node: to people, to the lake, to PostgreSQL, and into the proof."""
+"""A reading on its whole way through a node: to people, the lake, PostgreSQL, the proof, and to its twin."""
 
 import json
 import subprocess
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from catchment.health import State
 from tests.conftest import MakeConfig, free_ports
 from tests.postgres import Postgres, running_postgres
 from tests.receivers import MailReceiver, TelegramReceiver
@@ -107,6 +108,38 @@ def test_a_recount_says_the_same(plant: Plant) -> None:
     )
     assert counted["holds"]
     assert [hops_of(counted), READINGS] == [hops_of(told), counted["received"]]
+
+
+def test_objects_are_made_changed_refused_found_and_fed(plant: Plant) -> None:
+    call = plant.node.call
+    values = ("--value", "temperature=number", "--value", "count=integer", "--required", "temperature")
+    checked(call("register", "twin-type", "add", "kiln", *values))
+    feed = ("--subject", "TemperatureData", "--type", "kiln", "--value", "temperature=temperature")
+    checked(call("register", "twin-feed", "add", "kilns", *feed))
+    plant.node.wait_until(lambda: awake(plant.node) >= {"query:twins", "query:twin-feed-measurements"})
+
+    checked(call("twins", "create", "kiln-1", "--type", "kiln", "temperature=20", "--wait", "30"))
+    checked(call("twins", "change", "kiln-1", "temperature=90", "count+=2", "--wait", "30"))
+    refused = call("twins", "change", "kiln-1", "colour=red", "--wait", "30")
+    assert (refused.returncode, "colour" in refused.stderr) == (1, True)
+    checked(call("simulate", "sensors", "--sensor", "kiln-2", "--register", "--count", "1", *COOLING))
+    plant.node.wait_until(lambda: call("twins", "get", "kiln-2").returncode == 0, timeout_s=30)
+
+    found = json.loads(checked(call("twins", "search", "temperature > 80", "--sort", "id", "--json")))
+    assert [(twin["id"], twin["version"], twin["owner"]) for twin in found] == [
+        ("kiln-1", 2, "token/operator"),
+        ("kiln-2", 1, "feed/kilns"),
+    ]
+    assert found[0]["values"] == {"temperature": 90.0, "count": 2}
+
+
+def awake(node: RunningNode) -> set[str]:
+    status = node.status()
+    return {
+        each.name
+        for each in (status.components if status else [])
+        if each.state is State.RUNNING and each.figures.get("resting") is False
+    }
 
 
 def hops_of(proof: dict[str, Any]) -> list[tuple[str, int, int]]:

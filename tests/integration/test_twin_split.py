@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from catchment.pipeline.control import Declaration, Declarations
-from catchment.pipeline.twin_split import fed_kinds, twin_split
+from catchment.pipeline.twin_split import fed, fed_since, twin_split
 from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source, Stamp
 from catchment.twins.model import Change, Outcome, Refusal
 from tests import twinning, watching
@@ -21,12 +21,17 @@ SENSOR = {"site": SITE, "id": "t1", "name": "t1", "device_id": "kiln", "sensor_t
 
 
 def split(spark: SparkSession, topics: twinning.Topics) -> list[Row]:
-    frame = spark.createDataFrame(topics.rows, twinning.SCHEMA).coalesce(1)
-    return twin_split(frame, SITE, fed(topics)).collect()
+    """What comes of messages of the API, and then of all else."""
+    is_message = [row[0] == Kind.TWIN_MESSAGES.topic for row in topics.rows]
+    messages = [row for row, is_one in zip(topics.rows, is_message, strict=True) if is_one]
+    others = [row for row, is_one in zip(topics.rows, is_message, strict=True) if not is_one]
+    fed_rows = fed(spark.createDataFrame(others, twinning.SCHEMA).coalesce(1), SITE, Declarations())
+    split_rows = twin_split(spark.createDataFrame(messages, twinning.SCHEMA).coalesce(1), SITE)
+    return [*fed_rows.collect(), *split_rows.collect()]
 
 
-def fed(topics: twinning.Topics) -> Declarations:
-    """The feeds among the rows, as the driver reads them before it starts the query."""
+def declarations(topics: twinning.Topics) -> Declarations:
+    """The feeds among the rows, as the driver reads them."""
     feeds = [row for row in topics.rows if row[0] == Kind.TWIN_FEEDS.topic]
     return Declarations(
         tuple(Declaration(Kind.TWIN_FEEDS, row[3] or b"", row[4] or b"", row[2]) for row in feeds)
@@ -180,12 +185,17 @@ def test_a_measurement_waits_for_its_schema(spark: SparkSession) -> None:
     assert [change.id for change in changes(split(spark, topics))] == ["t1"]
 
 
-def test_only_what_a_feed_of_this_site_names_is_looked_at() -> None:
+def test_only_what_a_feed_of_this_site_names_is_looked_at_and_only_from_then_on() -> None:
     topics = twinning.Topics()
-    assert fed_kinds(fed(topics), SITE) == (Kind.TWIN_MESSAGES,)
+
+    def since() -> list[int | None]:
+        return [fed_since(kind, declarations(topics), SITE) for kind in (Kind.RECORDS, Kind.MEASUREMENTS)]
+
     topics.declare(twinning.twin_feed("elsewhere", "bench", {"streams": "lab/*"}))
-    assert fed_kinds(fed(topics), SITE) == (Kind.TWIN_MESSAGES,)
-    topics.declare(twinning.twin_feed(SITE, "all", {"subject": "TemperatureData"}))
-    assert fed_kinds(fed(topics), SITE) == (Kind.MEASUREMENTS, Kind.TWIN_MESSAGES)
-    topics.declare(twinning.twin_feed(SITE, "bench", {"streams": "lab/*"}))
-    assert set(fed_kinds(fed(topics), SITE)) == {Kind.RECORDS, Kind.MEASUREMENTS, Kind.TWIN_MESSAGES}
+    topics.add(Kind.TWIN_FEEDS, f"{SITE}/wrong", b"{}")
+    assert since() == [None, None]
+    topics.declare(twinning.twin_feed(SITE, "all", {"subject": "TemperatureData"}, updated_ms=7))
+    assert since() == [None, 7]
+    topics.declare(twinning.twin_feed(SITE, "bench", {"streams": "lab/*"}, updated_ms=9))
+    topics.declare(twinning.twin_feed(SITE, "other", {"streams": "oven"}, updated_ms=8))
+    assert since() == [8, 7]

@@ -157,14 +157,3 @@ def test_a_stopped_query_stays_stopped() -> None:
     bench.runner.stop()
     assert bench.runner.state is State.STOPPED
     assert not bench.started[0].isActive
-
-
-def test_a_query_that_is_built_anew_has_not_failed() -> None:
-    bench = Bench()
-    bench.tend_after(0)
-    assert bench.tend_after(1) is State.RUNNING
-    bench.runner.renew()
-    assert not bench.started[0].isActive
-    assert bench.tend_after(0) is State.STARTING
-    assert bench.tend_after(1) is State.RUNNING
-    assert (len(bench.started), bench.runner.restarts, bench.runner.last_error) == (2, 0, "")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from catchment.errors import SchemaRefused
 from catchment.schemas.compatibility import Earlier, Level, Side, differences, objections
 from catchment.schemas.schema import check_measurement, id_of, parse
-from catchment.schemas.shipped import TEMPERATURE, THRESHOLD_EVENT, shipped
+from catchment.schemas.shipped import TEMPERATURE, THRESHOLD_EVENT, TWIN_NOTICE, shipped
 from catchment.schemas.subjects import Subject, read_subject
 
 
@@ -67,7 +67,8 @@ def test_a_shipped_schema_keeps_its_id() -> None:
 def test_the_shipped_schemas_are_what_they_are_for() -> None:
     check_measurement(parse(shipped()[TEMPERATURE]))
     check_measurement(parse(shipped()[THRESHOLD_EVENT]))
-    assert set(shipped()) == {TEMPERATURE, THRESHOLD_EVENT}
+    check_measurement(parse(shipped()[TWIN_NOTICE]))
+    assert set(shipped()) == {TEMPERATURE, THRESHOLD_EVENT, TWIN_NOTICE}
 
 
 @pytest.mark.parametrize(

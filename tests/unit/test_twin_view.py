@@ -133,6 +133,26 @@ def test_a_slow_reader_gets_the_newest_of_each_object() -> None:
     assert events.count(b"event: gone") == 1
 
 
+def test_what_changed_while_all_was_looked_up_is_told_once_and_newest() -> None:
+    async def told() -> tuple[bytes, bytes]:
+        watch = Watch(Question.of("heat > 1"), "token/tester", lambda: True)
+        changes = [changed("same", 1, values={"heat": 2}), changed("risen", 2, values={"heat": 3})]
+        watch.tell(
+            [*changes, changed("left", 2, values={"heat": 0}), ("local/gone", None, None, b"")], EVERYTHING
+        )
+        old = [twin(name, 1, values={"heat": 2}) for name in ("same", "risen", "left", "gone", "quiet")]
+        first = b"".join(watch.first(each.model_dump_json().encode()) for each in old)
+        watch.ready()
+        return first, await watch.next_events()
+
+    first, then = asyncio.run(told())
+    assert (first.count(b"event: "), then.count(b"event: ")) == (2, 1)
+    assert b'"id":"quiet"' in first
+    assert b'"id":"same"' in first
+    assert b'"id":"risen"' in then
+    assert b'"version":2' in then
+
+
 def test_a_reader_that_is_too_far_behind_is_closed() -> None:
     watch = Watch(Question(), "token/tester", lambda: True)
     watch.tell([changed(f"o-{number}", 1) for number in range(MOST_UNREAD + 1)], EVERYTHING)

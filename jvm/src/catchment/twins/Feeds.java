@@ -17,8 +17,7 @@ final class Feeds {
 
     final String prefix;
     final Senders senders = new Senders();
-    final Splitter splitter;
-    final Messages messages;
+    final Splitting splitting;
     final JsonText text = new JsonText();
     final WaitingRoom.Guests guests = new WaitingRoom.Guests();
     private final Map<String, Feed> feeds = new TreeMap<>();
@@ -29,8 +28,7 @@ final class Feeds {
 
     Feeds(String site) {
         prefix = site + "/";
-        splitter = new Splitter(site);
-        messages = new Messages(site);
+        splitting = new Splitting(site);
     }
 
     void learnFeed(String key, byte[] value) {
