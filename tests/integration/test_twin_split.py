@@ -65,6 +65,9 @@ def test_a_message_of_the_api_becomes_a_change_for_each_object(spark: SparkSessi
     said = {"values": {"heat": {"set": 21.5}, "name": {"set": 'Ofen "ä😀"'}}, "action": "put", "type": "kiln"}
     objects = {"b": said, "a": {"action": "delete"}, "c": {}}
     send(topics, API, 1, {"objects": objects, "transaction": "t-1", "user": "token/me", "confirm": True})
+    elsewhere = Source("elsewhere", "api-1", 5, "twins")
+    foreign = orjson.dumps({"objects": {"d": {}}, "transaction": "t-2", "user": "token/me"})
+    topics.add(Kind.TWIN_MESSAGES, elsewhere.key.decode(), foreign, twinning.stamp(elsewhere, 1, origin_ms=7))
     rows = split(spark, topics)
     assert wishes(rows) == objects
     assert [change.id for change in changes(rows)] == ["b", "a", "c"]
