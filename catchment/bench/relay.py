@@ -57,7 +57,9 @@ def run(config: Config, *, short: bool) -> Result:
 
 
 def _create(where: Config, topic: str) -> None:
-    admin(where).create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result()
+    # Its answers come only as long as the client is there.
+    client = admin(where)
+    client.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result()
 
 
 def _fill(site: Config, records: int) -> None:
