@@ -1,10 +1,11 @@
 """Which instances of the view are there, and which partitions each has: told by all on one small topic.
 
-An instance says twice a second that it is there. Nobody is dead while Kafka is away: an instance
+An instance says twice a second that it is there, or seldom if it is alone. Nobody is dead while Kafka is away: an instance
 counts as gone when others were heard after it had been silent for some time.
 """
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -19,6 +20,8 @@ from catchment.kafka.parties import Party
 from catchment.records import Kind
 
 INTERVAL_S = 0.5
+# Nobody listens to an instance that is alone; whoever comes is answered at once.
+ALONE_INTERVAL_S = 15.0
 SILENCE_S = 3.0
 STOP_S = 1.0
 _CAUGHT_UP_WITHIN_S = 5.0
@@ -91,7 +94,7 @@ class Members:
             presence = self._present()
             self._producer.produce(Kind.TWIN_VIEWS.topic, presence.model_dump_json(), self._name)
             self._producer.poll(0)
-            self._news.wait(INTERVAL_S)
+            self._news.wait(INTERVAL_S if len(self.alive()) > 1 else ALONE_INTERVAL_S)
             self._news.clear()
 
     def _take(self, messages: Iterable[Message]) -> None:
@@ -112,6 +115,9 @@ class Members:
         except ValidationError as error:
             log.warning("what %s says of itself is passed over: %s", name, error)
             return
+        _, before_s = self._heard.get(name, (presence, -math.inf))
+        if name != self._name and at_s - before_s > SILENCE_S:
+            self._news.set()
         self._heard[name] = presence, at_s
         if name == self._name:
             self._own_heard_s = at_s
