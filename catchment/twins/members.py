@@ -1,7 +1,7 @@
 """Which instances of the view are there, and which partitions each has: told by all on one small topic.
 
-An instance says twice a second that it is there, or seldom if it is alone. Nobody is dead while Kafka is away: an instance
-counts as gone when others were heard after it had been silent for some time.
+An instance says twice a second that it is there, or seldom if it is alone. Nobody is dead while Kafka is
+away: an instance counts as gone when others were heard after it had been silent for some time.
 """
 
 import logging
