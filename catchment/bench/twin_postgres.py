@@ -15,7 +15,7 @@ from catchment.bench.twin_trial import SETTLING_SHARE, START_S, WARM_UP_SHARE, n
 from catchment.config import Config
 from catchment.node.process import Child
 
-# More connections do not help on two cores.
+# Four for each of two cores; other numbers were not tried.
 WORKERS = 8
 TABLE = "CREATE TABLE twins (key text PRIMARY KEY, version bigint NOT NULL, state jsonb NOT NULL)"
 SLOWEST_PER_S = 200

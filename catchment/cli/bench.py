@@ -32,7 +32,7 @@ def bench() -> None:
 def run_one(
     context: typer.Context,
     name: Annotated[Benchmark, typer.Argument(help="What to measure.")],
-    short: Annotated[bool, typer.Option("--short", help="End within 60 s.")] = False,
+    short: Annotated[bool, typer.Option("--short", help="Measure for a shorter time.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON to this file.")
     ] = None,
