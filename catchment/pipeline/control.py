@@ -60,13 +60,15 @@ class Declarations:
         return java
 
 
-def read_declarations(config: Config, everywhere: Iterable[Kind], by_key: Iterable[Kind]) -> Declarations:
+def read_declarations(
+    config: Config, everywhere: Iterable[Kind], by_key: Iterable[Kind], party: Party = Party.PIPELINE
+) -> Declarations:
     """All that is declared on these topics now."""
     keyed = frozenset(by_key)
     newest: dict[tuple[Kind, bytes], Declaration] = {}
     reached: dict[tuple[Kind, int], int] = {}
     for kind in (*everywhere, *keyed):
-        for message in read_all(config, Party.PIPELINE, kind.topic, READ_TIMEOUT_S):
+        for message in read_all(config, party, kind.topic, READ_TIMEOUT_S):
             key, value, offset = message.key() or b"", message.value(), message.offset() or 0
             reached[kind, message.partition() or 0] = offset + 1
             newest.pop((kind, key), None)

@@ -12,12 +12,10 @@ from catchment.records import (
     IDENTITY,
     IDENTITY_OFFSET,
     LAST_SEQUENCE,
-    ORIGIN_HEADER,
     REASON_HEADER,
     STAMP_HEADER,
     STAMP_VERSION,
     TOPIC_HEADER,
-    Kind,
 )
 
 OPERATOR = "catchment.ledger.Ledger"
@@ -25,14 +23,7 @@ OPERATOR = "catchment.ledger.Ledger"
 
 def ledger(records: DataFrame) -> DataFrame:
     """From records as Kafka has them to rows for the topics `ledger` and `deadletter`."""
-    rows = operators.apply(OPERATOR, stamps(records))
-    is_letter = F.col("letter").isNotNull()
-    return rows.select(
-        F.when(is_letter, Kind.DEADLETTER.topic).otherwise(Kind.LEDGER.topic).alias("topic"),
-        F.when(is_letter, F.col("letter.key")).otherwise(F.col("identity").cast("binary")).alias("key"),
-        F.when(is_letter, F.col("letter.value")).otherwise(_row_as_json().cast("binary")).alias("value"),
-        F.when(is_letter, F.col("letter.headers")).otherwise(_origin_header()).alias("headers"),
-    )
+    return operators.apply(OPERATOR, stamps(records)).select("topic", "key", "value", "headers")
 
 
 def stamps(records: DataFrame) -> DataFrame:
@@ -60,31 +51,6 @@ def _dead_letter() -> Column:
         header(TOPIC_HEADER, F.col("topic")),
     )
     return F.struct("key", "value", F.concat(F.coalesce("headers", F.array()), reason).alias("headers"))
-
-
-def _row_as_json() -> Column:
-    parts = F.split("identity", "/", 4)
-    return F.to_json(
-        F.struct(
-            parts[0].alias("site"),
-            parts[1].alias("gateway"),
-            parts[2].cast("bigint").alias("epoch"),
-            parts[3].alias("stream"),
-            "version",
-            "received",
-            "highest",
-            "duplicates",
-            "out_of_order",
-            "missing",
-            "gaps",
-            "first_origin_us",
-            "last_origin_us",
-        )
-    )
-
-
-def _origin_header() -> Column:
-    return F.array(header(ORIGIN_HEADER, F.col("origin_us").cast("string")))
 
 
 def header(name: str, value: Column) -> Column:

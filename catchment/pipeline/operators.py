@@ -3,7 +3,8 @@
 from typing import Any
 
 from py4j.java_gateway import JavaClass
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.classic.column import Column as JavaColumn
 
 
 def apply(operator: str, frame: DataFrame, *parameters: Any) -> DataFrame:
@@ -11,3 +12,9 @@ def apply(operator: str, frame: DataFrame, *parameters: Any) -> DataFrame:
     spark = frame.sparkSession
     java_class = JavaClass(operator, spark._jvm._gateway_client)  # type: ignore[union-attr]
     return DataFrame(java_class.apply(frame._jdf, *parameters), spark)
+
+
+def column(operator: str, frame: DataFrame, of: Column, *parameters: Any) -> Column:
+    """What `operator` (a class under jvm/ with a static `of`) makes of a column of a frame."""
+    java_class = JavaClass(operator, frame.sparkSession._jvm._gateway_client)  # type: ignore[union-attr]
+    return JavaColumn(java_class.of(of._jc, *parameters))

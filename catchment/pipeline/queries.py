@@ -1,7 +1,7 @@
 """The queries that a node runs."""
 
 from catchment.config import Config
-from catchment.pipeline import lake
+from catchment.pipeline import lake, result_tables
 from catchment.pipeline.ledger import ledger
 from catchment.pipeline.measurements import DECLARATIONS, measurements
 from catchment.pipeline.query import Query
@@ -16,6 +16,7 @@ REAL_TIME = (
         name="ledger",
         reads=(Kind.RECORDS,),
         writes=(Kind.LEDGER, Kind.DEADLETTER),
+        newest_of=Kind.LEDGER,
         build=lambda records, *_: ledger(records),
     ),
     Query(
@@ -84,4 +85,14 @@ def _lake(config: Config) -> tuple[Query, ...]:
     if not config.lake.enabled:
         return ()
     writes = (Kind.HOPS, Kind.DEADLETTER)
-    return (Query(name=lake.NAME, reads=tuple(config.lake.topics), writes=writes, launch=lake.start),)
+    return (
+        Query(name=lake.NAME, reads=tuple(config.lake.topics), writes=writes, launch=lake.start),
+        Query(
+            name=result_tables.NAME,
+            reads=(Kind.RESULTS,),
+            writes=(),
+            launch=result_tables.start,
+            rests_until=(Kind.QUERIES,),
+            since=result_tables.since,
+        ),
+    )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from py4j.java_gateway import JavaClass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -11,12 +12,16 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from catchment.config import Config
 from catchment.kafka.clients import oldest_ms, spark_options
 from catchment.kafka.parties import Party
+from catchment.kafka.topics import planned
 from catchment.pipeline.control import Declarations, read_declarations
 from catchment.records import Kind
 
 Build = Callable[[DataFrame, Config, Declarations], DataFrame]
 # Fewer and larger batches cost broker and query less; a batch waits for company only as long as it lingers.
 BATCH_BYTES = 131_072
+NEWEST_TO_KAFKA = "catchment.pipeline.NewestToKafka"
+# Spark's own would have a task and a consumer for each partition.
+SOURCE = "catchment.source.GatheredKafka"
 
 Since = Callable[[Declarations, Config], int | None]
 Launch = Callable[[SparkSession, Config], StreamingQuery]
@@ -55,9 +60,10 @@ class Query:
     One that does not run in real-time mode, or not to Kafka, is started by a `launch` of its own.
     `declarations` and `declarations_by_key` are compacted topics whose entries come among the rows, for all
     shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control. With
-    an `outlet` the rows are whatever that takes. A query that would have nothing to do rests until there
-    is an entry on one of the topics `rests_until`, of which `since` finds the first that asks for it, and
-    begins with what came from that moment on.
+    an `outlet` the rows are whatever that takes. Of the rows on the topic `newest_of` the newest of each key
+    is enough: those that come within a few milliseconds are written as one. A query that would have nothing
+    to do rests until there is an entry on one of the topics `rests_until`, of which `since` finds the first
+    that asks for it, and begins with what came from that moment on.
     """
 
     name: str
@@ -68,8 +74,16 @@ class Query:
     declarations: tuple[Kind, ...] = ()
     declarations_by_key: tuple[Kind, ...] = ()
     outlet: Outlet | None = None
+    newest_of: Kind | None = None
     rests_until: tuple[Kind, ...] = ()
     since: Since | None = None
+    # Where its state is kept, if not under its name.
+    checkpoint: str = ""
+
+    @property
+    def state(self) -> str:
+        """The directory of its state, below that of all checkpoints."""
+        return self.checkpoint or self.name
 
     @property
     def inputs(self) -> tuple[Kind, ...]:
@@ -77,9 +91,16 @@ class Query:
         return *self.reads, *self.declarations, *self.declarations_by_key
 
 
+def reading_tasks(query: Query, config: Config) -> int:
+    """How many tasks read the inputs of a query at once: of one with a `launch` of its own Spark decides."""
+    topics = planned(config)
+    partitions = sum(topics[kind].partitions for kind in query.inputs)
+    return partitions if query.launch else min(partitions, config.pipeline.source_tasks)
+
+
 def has_begun(query: Query, config: Config) -> bool:
     """Whether a query has a checkpoint from which it goes on."""
-    return any((config.paths.checkpoints / query.name / "offsets").glob("[0-9]*"))
+    return any((config.paths.checkpoints / query.state / "offsets").glob("[0-9]*"))
 
 
 def begins_at_ms(query: Query, config: Config) -> int | None:
@@ -98,8 +119,9 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
     options = spark_options(config, Party.PIPELINE)
     declared = read_declarations(config, query.declarations, query.declarations_by_key)
     records = (
-        spark.readStream.format("kafka")
+        spark.readStream.format(SOURCE)
         .options(**options)
+        .option("sourceTasks", str(config.pipeline.source_tasks))
         .option("subscribe", ",".join(kind.topic for kind in query.inputs))
         .options(**_beginning(query, config))
         .option("includeHeaders", "true")
@@ -112,9 +134,9 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .load()
     )
     rows = query.build(records, config, declared)
-    writer = query.outlet.writer(rows, config) if query.outlet else _to_kafka(rows, query.name, options)
+    writer = query.outlet.writer(rows, config) if query.outlet else _to_kafka(rows, query, options)
     started: StreamingQuery = (
-        writer.option("checkpointLocation", str(config.paths.checkpoints / query.name))
+        writer.option("checkpointLocation", str(config.paths.checkpoints / query.state))
         .outputMode("update")
         .queryName(query.name)
         # PySpark's own annotations leave this trigger out.
@@ -132,13 +154,19 @@ def _beginning(query: Query, config: Config) -> dict[str, str]:
     return {"startingTimestamp": str(begins_ms), "startingOffsetsByTimestampStrategy": "latest"}
 
 
-def _to_kafka(rows: DataFrame, name: str, options: dict[str, str]) -> DataStreamWriter:
-    return (
-        rows.writeStream.format("kafka")
-        .options(**options)
-        .option("kafka.compression.type", "lz4")
-        .option("kafka.linger.ms", "1")
-        .option("kafka.batch.size", str(BATCH_BYTES))
+def _to_kafka(rows: DataFrame, query: Query, options: dict[str, str]) -> DataStreamWriter:
+    options = {
+        **options,
+        "kafka.compression.type": "lz4",
+        "kafka.linger.ms": "1",
+        "kafka.batch.size": str(BATCH_BYTES),
         # Queries with the same settings would share one client: who writes much would hold up the others.
-        .option("kafka.client.id", f"catchment.pipeline.{name}")
-    )
+        "kafka.client.id": f"catchment.pipeline.{query.name}",
+    }
+    writer = rows.writeStream
+    if query.newest_of is None:
+        return writer.format("kafka").options(**options)
+    producer = {option.removeprefix("kafka."): value for option, value in options.items()}
+    newest = JavaClass(NEWEST_TO_KAFKA, rows.sparkSession._jvm._gateway_client)  # type: ignore[union-attr]
+    writer._jwrite = writer._jwrite.foreach(newest(producer, query.newest_of.topic))
+    return writer

@@ -4,24 +4,28 @@ import logging
 import signal
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from confluent_kafka import KafkaException
-from prometheus_client import Gauge
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from catchment.config import Config
+from catchment.config.models import DEPLOYED
 from catchment.health import Report, Reporter, State, metrics_text
 from catchment.kafka.clients import consumer, end_offsets
 from catchment.kafka.parties import Party
-from catchment.kafka.topics import planned
+from catchment.metrics import gauge
 from catchment.pipeline import session
+from catchment.pipeline.deployed import DeployedQueries
 from catchment.pipeline.flow import Flow, FlowMeter
 from catchment.pipeline.queries import queries
-from catchment.pipeline.query import Progress, Query, start
+from catchment.pipeline.query import Progress, Query, reading_tasks, start
 from catchment.pipeline.resting import Rest
 from catchment.pipeline.runner import QueryRunner
 from catchment.pipeline.timings import Timings
+from catchment.records import Kind
 
 log = logging.getLogger(__name__)
 
@@ -30,10 +34,10 @@ TEND_S = 2.0
 MEASURE_S = 4.0
 SPARE_SLOTS = 4
 
-ROWS_IN = Gauge("catchment_query_rows_in_per_second", "Rows that came in on a query's topics.", ["query"])
-ROWS_OUT = Gauge("catchment_query_rows_out_per_second", "Rows that a query wrote.", ["query"])
-DELAY = Gauge("catchment_query_delay_seconds", "From a record's origin to the result it caused.", ["query"])
-RESTARTS = Gauge("catchment_query_restarts", "Times that a query had to be started again.", ["query"])
+ROWS_IN = gauge("catchment_query_rows_in_per_second")
+ROWS_OUT = gauge("catchment_query_rows_out_per_second")
+DELAY = gauge("catchment_query_delay_seconds")
+RESTARTS = gauge("catchment_query_restarts")
 
 
 def run(config: Config) -> None:
@@ -61,6 +65,7 @@ class Pipeline:
         self._progress: dict[str, Progress] = {}
         self._runners: list[QueryRunner] = []
         self._rest = Rest(config)
+        self._deployed: DeployedQueries | None = None
 
     def create_session(self) -> SparkSession:
         """Spark with as many threads as the queries need."""
@@ -73,6 +78,7 @@ class Pipeline:
         meter = FlowMeter(self._config, self._queries)
         outlets = {query.name: query.outlet for query in self._queries if query.outlet}
         timings = Timings()
+        self._deployed = self._follow_deployed(spark)
         measure_at = 0.0
         while not stopping.wait(self._pause_s()):
             for runner in self._runners:
@@ -80,15 +86,21 @@ class Pipeline:
             for name, outlet in outlets.items():
                 outlet.tend()
                 self._progress[name] = outlet.progress()
+            if self._deployed:
+                self._deployed.tend()
             if time.monotonic() >= measure_at:
                 self._flows = meter.measure()
                 timings.read(spark)
+                if self._deployed:
+                    self._deployed.measure()
                 measure_at = time.monotonic() + MEASURE_S
         timings.close()
         # A stop interrupts the tasks of real-time queries, and each of them would log that as an error.
         spark.sparkContext.setLogLevel("OFF")
         for runner in self._runners:
             runner.stop()
+        if self._deployed:
+            self._deployed.stop()
         for outlet in outlets.values():
             outlet.close()
         self._rest.close()
@@ -96,7 +108,7 @@ class Pipeline:
     def report(self) -> Report:
         queries = [self._figures(runner) for runner in self._runners]
         waiting = [runner.name for runner in self._runners if runner.state is not State.RUNNING]
-        if not queries:
+        if not queries and self._deployed is None:
             state, detail = State.STARTING, "waiting for Spark and Kafka"
         elif waiting:
             failing = any(runner.state is State.RESTARTING for runner in self._runners)
@@ -104,16 +116,20 @@ class Pipeline:
             detail = f"not running: {', '.join(waiting)}"
         else:
             state, detail = State.RUNNING, ""
-        return Report(state=state, detail=detail, figures={"queries": queries}, metrics=metrics_text())
+        deployed = self._deployed.figures() if self._deployed else []
+        figures = {"queries": [*queries, *deployed]}
+        return Report(state=state, detail=detail, figures=figures, metrics=metrics_text())
 
     def _pause_s(self) -> float:
-        steady = all(runner.state is State.RUNNING for runner in self._runners)
+        runners = [*self._runners, *(self._deployed.runners if self._deployed else ())]
+        steady = all(runner.state is State.RUNNING for runner in runners)
         return TEND_S if steady else TEND_WHILE_STARTING_S
 
     def _wait_for_topics(self, stopping: threading.Event) -> None:
         """A query cannot start before its topics are there; Kafka may still be on its way."""
         looking = consumer(self._config, Party.PIPELINE)
-        topics = {kind.topic for query in self._queries for kind in (*query.inputs, *query.writes)}
+        kinds = {kind for query in self._queries for kind in (*query.inputs, *query.writes)}
+        topics = {kind.topic for kind in (*kinds, Kind.QUERIES, Kind.RESULTS, Kind.TICKS)}
         while not stopping.is_set():
             try:
                 for topic in topics:
@@ -124,18 +140,26 @@ class Pipeline:
         looking.close()
 
     def _slots(self) -> int:
-        """A real-time query holds a thread for each partition it reads and each that it shuffles to.
+        """A real-time query holds a thread for each task that reads and each that it shuffles to.
 
         Others use as many for a while, and must not keep those from starting.
         """
-        topics = planned(self._config)
-        sources = sum(topics[kind].partitions for query in self._queries for kind in query.inputs)
-        return sources + len(self._queries) * self._config.pipeline.shuffle_partitions + SPARE_SLOTS
+        sources = sum(reading_tasks(query, self._config) for query in self._queries)
+        fixed = sources + len(self._queries) * self._config.pipeline.shuffle_partitions + SPARE_SLOTS
+        return fixed + self._config.pipeline.query_slots
 
-    def _runner(self, query: Query, spark: SparkSession) -> QueryRunner:
+    def _follow_deployed(self, spark: SparkSession) -> DeployedQueries | None:
+        wanted = self._config.pipeline.queries
+        if wanted is not None and DEPLOYED not in wanted:
+            return None
+        return DeployedQueries(self._config, spark, lambda query, begin: self._runner(query, spark, begin))
+
+    def _runner(
+        self, query: Query, spark: SparkSession, begin: Callable[[], StreamingQuery] | None = None
+    ) -> QueryRunner:
         return QueryRunner(
             name=query.name,
-            start=lambda: start(query, spark, self._config),
+            start=begin or (lambda: start(query, spark, self._config)),
             # Between its batches no task of a micro-batch query runs, for as long as there is nothing new.
             active_tasks=lambda run_id: 1 if query.launch else _active_tasks(spark, run_id),
             backoff_max_s=self._config.pipeline.restart_backoff_max_s,
@@ -143,7 +167,8 @@ class Pipeline:
         )
 
     def _figures(self, runner: QueryRunner) -> dict[str, Any]:
-        flow = self._flows.get(runner.name, Flow())
+        # What flows through the topics of a query that rests is the work of others.
+        flow = Flow() if runner.resting else self._flows.get(runner.name, Flow())
         ROWS_IN.labels(runner.name).set(flow.rows_in_per_s)
         ROWS_OUT.labels(runner.name).set(flow.rows_out_per_s)
         DELAY.labels(runner.name).set((flow.delay_ms or 0) / 1000)

@@ -24,6 +24,8 @@ FIXED_SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     # Counting rows would read before every write: puts are 2.5 times faster without.
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+    # No state of ours expires, and what is called instead (BeforeCommit, in Java) waits for the checkpoint.
+    "spark.sql.streaming.realTimeMode.transformWithState.ttlEvictionIntervalMs": "86400000",
     # How long a shuffled row may wait for company: most of the latency of a query with state.
     "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "5",
     # Delta tables have no other time.
@@ -49,11 +51,9 @@ _AVRO_LIMITS = " ".join(
     f"-Dorg.apache.avro.limits.{what}.maxLength={MAX_RECORD_BYTES}"
     for what in ("bytes", "string", "collectionItems")
 )
-# Until they are compiled, ciphers are ten times slower, and few calls of many bytes look unimportant to Java.
-_QUICK_CIPHERS = (
-    "-XX:CompileCommand=quiet -XX:CompileCommand=CompileThresholdScaling,com.sun.crypto.provider.*::*,0.01"
-)
-JVM_OPTIONS = f"-XX:+UseSerialGC {_QUICK_CIPHERS} {_AVRO_LIMITS}"
+# Spark's classes need so much in any case: to grow there step by step is a full collection for each.
+_ROOM_FOR_CLASSES = "-XX:MetaspaceSize=256m"
+JVM_OPTIONS = f"-XX:+UseSerialGC {_ROOM_FOR_CLASSES} {_AVRO_LIMITS}"
 
 
 def create(settings: PipelineSettings, slots: int, work_dir: Path) -> SparkSession:
@@ -69,7 +69,10 @@ def create(settings: PipelineSettings, slots: int, work_dir: Path) -> SparkSessi
         .appName("catchment")
         .config("spark.driver.memory", f"{settings.driver_memory_mib}m")
         .config("spark.driver.extraClassPath", class_path)
-        .config("spark.driver.extraJavaOptions", f"{JVM_OPTIONS} -Dlog4j2.configurationFile={log_settings}")
+        .config(
+            "spark.driver.extraJavaOptions",
+            f"-Xms{settings.driver_memory_mib}m {JVM_OPTIONS} -Dlog4j2.configurationFile={log_settings}",
+        )
         .config("spark.sql.warehouse.dir", str(work_dir / "warehouse"))
         .config("spark.sql.shuffle.partitions", str(settings.shuffle_partitions))
     )

@@ -9,8 +9,9 @@ from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
 from pyspark.sql import SparkSession
 
-NAME = "catchment_query_processing_seconds"
-DESCRIPTION = "Time that a query's operator spends on one row: a message to split, a change to apply."
+from catchment.metrics import MetricKind, declared
+
+_SPEC = declared("catchment_query_processing_seconds", MetricKind.HISTOGRAM)
 
 
 class Timings(Collector):
@@ -25,7 +26,7 @@ class Timings(Collector):
         self._figures = orjson.loads(spark._jvm.catchment.control.Timing.figures())  # type: ignore[union-attr]
 
     def collect(self) -> Iterator[HistogramMetricFamily]:
-        family = HistogramMetricFamily(NAME, DESCRIPTION, labels=["query"])
+        family = HistogramMetricFamily(_SPEC.family, _SPEC.meaning, labels=_SPEC.labels)
         for query, figures in self._figures.items():
             family.add_metric([query], list(_cumulative(figures["buckets"])), figures["sum_s"])
         yield family

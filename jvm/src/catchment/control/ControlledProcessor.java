@@ -7,13 +7,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.streaming.ExpiredTimerInfo;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.StatefulProcessor;
@@ -57,12 +58,11 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
     public static final int VALUE = 6;
     public static final int HEADERS = 7;
 
-    private static final long LONG_AGO_MS = 1;
-
     private final Declarations atStart;
     private transient MapState<String, byte[]> declarations;
     private transient ValueState<Long> generation;
     private transient Map<Integer, V> views;
+    private transient Set<V> toKeep;
     private transient Timing timing;
 
     protected ControlledProcessor(Declarations atStart) {
@@ -72,20 +72,9 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
     /** Runs a processor over rows, live or in a batch. */
     protected static <V> Dataset<Row> run(
             Dataset<Row> rows, ControlledProcessor<V> processor, StructType output) {
-        return run(rows, processor, output, TimeMode.None());
-    }
-
-    /** The same for one that calls {@link #keepLater}. */
-    protected static <V> Dataset<Row> runKeeping(
-            Dataset<Row> rows, ControlledProcessor<V> processor, StructType output) {
-        return run(rows, processor, output, TimeMode.ProcessingTime());
-    }
-
-    private static <V> Dataset<Row> run(
-            Dataset<Row> rows, ControlledProcessor<V> processor, StructType output, TimeMode timeMode) {
         return rows.groupBy("shard")
                 .as(Encoders.INT(), Encoders.row(rows.schema()))
-                .transformWithState(processor, timeMode, OutputMode.Update(), Encoders.row(output));
+                .transformWithState(processor, TimeMode.None(), OutputMode.Update(), Encoders.row(output));
     }
 
     /** Makes state of one's own, if there is any. */
@@ -114,23 +103,17 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
     /** Puts what a view holds back into the state; called before the checkpoint if {@link #keepLater} was. */
     protected void keep(V view) {}
 
-    /**
-     * Asks for {@link #keep}, for the shard whose row is being handled.
-     *
-     * <p>A timer that was due in the past fires at the latest when the input of a checkpoint interval has ended,
-     * before the state is committed.
-     */
-    protected final void keepLater() {
-        getHandle().registerTimer(LONG_AGO_MS);
+    /** Asks for {@link #keep}; again once that was called. */
+    protected final void keepLater(V view) {
+        toKeep.add(view);
     }
 
-    @Override
-    public final Iterator<Row> handleExpiredTimer(Integer shard, TimerValues timers, ExpiredTimerInfo expired) {
-        V view = views.get(shard);
-        if (view != null) {
-            keep(view);
-        }
-        return CollectionConverters.asScala(Collections.<Row>emptyIterator());
+    private void keepAll() {
+        views.forEach((shard, view) -> {
+            if (toKeep.remove(view)) {
+                BeforeCommit.withStateOf(shard, () -> keep(view));
+            }
+        });
     }
 
     @Override
@@ -139,7 +122,9 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
                 .getMapState("declarations", Encoders.STRING(), Encoders.BINARY(), TTLConfig.NONE());
         generation = getHandle().getValueState("generation", Encoders.LONG(), TTLConfig.NONE());
         views = new HashMap<>();
+        toKeep = Collections.newSetFromMap(new IdentityHashMap<>());
         timing = timing();
+        BeforeCommit.call(getHandle(), this::keepAll);
         opened();
     }
 

@@ -31,6 +31,16 @@ public final class Gaps {
         return true;
     }
 
+    /** How many ranges are missing. */
+    public int size() {
+        return lastByFirst.size();
+    }
+
+    /** Expects the numbers of the lowest range no longer. */
+    public void closeLowest() {
+        lastByFirst.pollFirstEntry();
+    }
+
     /** The lowest ranges, at most {@code limit} of them, each as first and last. */
     public long[][] lowest(int limit) {
         return lastByFirst.entrySet().stream()

@@ -1,128 +1,108 @@
 package catchment.ledger;
 
+import catchment.control.BeforeCommit;
+import catchment.control.InUse;
+import catchment.control.KafkaRows;
+import catchment.records.Names;
 import catchment.records.Stamp;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.StatefulProcessor;
 import org.apache.spark.sql.streaming.TTLConfig;
 import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.streaming.TimerValues;
 import org.apache.spark.sql.streaming.ValueState;
-import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.StructType;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The ledger as an operator: {@link Tally} for every source, one row out for each row in.
+ * The ledger as an operator: a {@link Tally} for every source, one row out for each row in.
  *
- * <p>Input: identity string, stamp binary, letter struct. A row with a letter has no valid
- * stamp and is handed on as it is. A live stream gives one row at a time; in a batch all rows of a source come
- * together, and every one of them still gives a row.
+ * <p>Input: identity string, stamp binary, letter struct. A row with a letter has no valid stamp and goes to the
+ * dead letters as it is. Accounts in use are in memory, and go into the state before each checkpoint. A live stream
+ * gives one row at a time; in a batch all rows of a source come together, and every one of them still gives a row.
  */
 public final class Ledger extends StatefulProcessor<String, Row, Row> {
     private static final long serialVersionUID = 1L;
-    private static final int RANGES_SHOWN = 100;
+    private static final String LEDGER = Names.topic("ledger");
+    private static final String DEAD_LETTERS = Names.topic("deadletter");
+
+    /** Columns of the input, by number: this is the hot path. */
+    private static final int STAMP = 1;
+
+    private static final int LETTER = 2;
 
     private transient ValueState<byte[]> tallies;
     private transient ValueState<byte[]> gaps;
+    private transient InUse<Account> accounts;
 
     /** Applies the operator; called from Python. */
     public static Dataset<Row> apply(Dataset<Row> stamps) {
         return stamps.groupBy("identity")
                 .as(Encoders.STRING(), Encoders.row(stamps.schema()))
                 .transformWithState(
-                        new Ledger(),
-                        TimeMode.None(),
-                        OutputMode.Update(),
-                        Encoders.row(outputSchema(stamps.schema())));
-    }
-
-    private static StructType outputSchema(StructType input) {
-        return new StructType()
-                .add("identity", DataTypes.StringType)
-                .add("version", DataTypes.LongType)
-                .add("received", DataTypes.LongType)
-                .add("highest", DataTypes.LongType)
-                .add("duplicates", DataTypes.LongType)
-                .add("out_of_order", DataTypes.LongType)
-                .add("missing", DataTypes.LongType)
-                .add("gaps", DataTypes.createArrayType(DataTypes.createArrayType(DataTypes.LongType)))
-                .add("first_origin_us", DataTypes.LongType)
-                .add("last_origin_us", DataTypes.LongType)
-                .add("origin_us", DataTypes.LongType)
-                .add("letter", input.apply("letter").dataType());
+                        new Ledger(), TimeMode.None(), OutputMode.Update(), Encoders.row(KafkaRows.SCHEMA));
     }
 
     @Override
     public void init(OutputMode outputMode, TimeMode timeMode) {
         tallies = getHandle().getValueState("tally", Encoders.BINARY(), TTLConfig.NONE());
         gaps = getHandle().getValueState("gaps", Encoders.BINARY(), TTLConfig.NONE());
+        accounts = new InUse<>(new AccountState());
+        BeforeCommit.call(getHandle(), accounts::save);
     }
 
     @Override
     public Iterator<Row> handleInputRows(String identity, Iterator<Row> rows, TimerValues timers) {
-        List<Row> results = new ArrayList<>();
-        Tally tally = load();
-        boolean counted = false;
+        List<Row> results = new ArrayList<>(1);
         while (rows.hasNext()) {
             Row row = rows.next();
-            Row letter = row.getAs("letter");
-            if (letter != null) {
-                results.add(handedOn(letter));
-                continue;
-            }
-            byte[] stamp = row.getAs("stamp");
-            tally.add(Stamp.sequence(stamp), Stamp.originUs(stamp));
-            results.add(result(identity, tally, Stamp.originUs(stamp)));
-            counted = true;
-        }
-        if (counted) {
-            store(tally);
+            Row letter = row.getAs(LETTER);
+            results.add(letter == null ? counted(identity, row.getAs(STAMP)) : buried(letter));
         }
         return CollectionConverters.asScala(results.iterator());
     }
 
-    private Tally load() {
-        byte[] stored = tallies.get();
-        return stored == null ? new Tally() : Tally.fromBytes(stored, this::loadGaps);
+    private Row counted(String identity, byte[] stamp) {
+        Account known = accounts.get(identity);
+        Account account = known == null ? new Account(identity, new Tally()) : known;
+        account.tally().add(Stamp.sequence(stamp), Stamp.originUs(stamp));
+        accounts.put(identity, account);
+        Row origin = KafkaRows.header(Names.ORIGIN_HEADER, Long.toString(Stamp.originUs(stamp)));
+        return KafkaRows.row(LEDGER, account.key(), account.toJson(), List.of(origin));
     }
 
-    private Gaps loadGaps() {
-        byte[] stored = gaps.get();
-        return stored == null ? new Gaps() : Gaps.fromBytes(stored);
+    private static Row buried(Row letter) {
+        return KafkaRows.row(DEAD_LETTERS, letter.getAs(0), letter.getAs(1), letter.getList(2));
     }
 
-    private void store(Tally tally) {
-        tallies.update(tally.toBytes());
-        if (tally.gapsChanged()) {
-            gaps.update(tally.gaps().toBytes());
+    private final class AccountState implements InUse.State<Account> {
+        @Override
+        public Account read(String identity) {
+            byte[] stored = tallies.get();
+            return stored == null ? null : new Account(identity, Tally.fromBytes(stored, this::readGaps));
         }
-    }
 
-    private static Row result(String identity, Tally tally, long originUs) {
-        long[][] gaps = tally.missing() == 0 ? new long[0][] : tally.gaps().lowest(RANGES_SHOWN);
-        return RowFactory.create(
-                identity,
-                tally.version(),
-                tally.received(),
-                tally.highest(),
-                tally.duplicates(),
-                tally.outOfOrder(),
-                tally.missing(),
-                gaps,
-                tally.firstOriginUs(),
-                tally.lastOriginUs(),
-                originUs,
-                null);
-    }
+        private Gaps readGaps() {
+            byte[] stored = gaps.get();
+            return stored == null ? new Gaps() : Gaps.fromBytes(stored);
+        }
 
-    private static Row handedOn(Row letter) {
-        return RowFactory.create(null, null, null, null, null, null, null, null, null, null, null, letter);
+        @Override
+        public void write(String identity, Account account) {
+            BeforeCommit.withStateOf(identity, () -> write(account.tally()));
+        }
+
+        private void write(Tally tally) {
+            tallies.update(tally.toBytes());
+            if (tally.gapsChanged()) {
+                gaps.update(tally.gaps().toBytes());
+                tally.gapsAreStored();
+            }
+        }
     }
 }

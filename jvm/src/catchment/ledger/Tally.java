@@ -75,6 +75,11 @@ public final class Tally {
         return gapsChanged;
     }
 
+    /** Notes that the gaps are stored as they are now. */
+    public void gapsAreStored() {
+        gapsChanged = false;
+    }
+
     /** Rises by one with every record, so that readers can tell a newer row from a replayed one. */
     public long version() {
         return received + duplicates;

@@ -1,5 +1,6 @@
 package catchment.thresholds;
 
+import catchment.control.InUse;
 import catchment.control.WaitingRoom;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -13,11 +14,12 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** What is declared, as far as one shard needs it: rules, registered sensors, their types, and schemas. */
+/** The sensors of one shard, and what is declared as far as it needs that: rules, registrations, types and schemas. */
 public final class Shard {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Map<String, List<Event>> told;
+    private final InUse<Sensor> sensors;
     private final WaitingRoom.Guests guests = new WaitingRoom.Guests();
     private final Map<RuleKey, Rule> rules = new TreeMap<>();
     private final Map<String, Registration> registrations = new HashMap<>();
@@ -25,8 +27,14 @@ public final class Shard {
     private final Map<Integer, Decoder> decoders = new HashMap<>();
     private final Map<String, List<Rule>> rulesBySensor = new HashMap<>();
 
-    public Shard(Map<String, List<Event>> told) {
+    public Shard(Map<String, List<Event>> told, InUse<Sensor> sensors) {
         this.told = told;
+        this.sensors = sensors;
+    }
+
+    /** What is kept of the sensors that a rule is about. */
+    InUse<Sensor> sensors() {
+        return sensors;
     }
 
     /** Who waits for a schema. */

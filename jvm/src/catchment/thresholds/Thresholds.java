@@ -2,6 +2,7 @@ package catchment.thresholds;
 
 import catchment.control.ControlledProcessor;
 import catchment.control.Declarations;
+import catchment.control.InUse;
 import catchment.control.KafkaRows;
 import catchment.control.StoredRow;
 import catchment.control.WaitingRoom;
@@ -21,7 +22,8 @@ import scala.collection.Iterator;
 /**
  * Rules as an operator: measurements come in, events and dead letters go out.
  *
- * <p>Of each sensor that a rule is about there is a {@link Sensor} in the state. A rule or a registration that
+ * <p>Of each sensor that a rule is about there is a {@link Sensor} in the state, and in memory while it is in
+ * use. A rule or a registration that
  * changes ends at once what is under way and does not apply any more.
  *
  * <p>A measurement whose schema is not known yet waits for it in a {@link WaitingRoom}.
@@ -67,7 +69,12 @@ public final class Thresholds extends ControlledProcessor<Shard> {
 
     @Override
     protected Shard open(int shard) {
-        return new Shard(told.of(shard, format));
+        return new Shard(told.of(shard, format), new InUse<>(new SensorState()));
+    }
+
+    @Override
+    protected void keep(Shard shard) {
+        shard.sensors().save();
     }
 
     @Override
@@ -88,7 +95,7 @@ public final class Thresholds extends ControlledProcessor<Shard> {
         if (topic.equals(RULES)) {
             RuleKey rule = RuleKey.parse(key);
             knownSensors(shard).forEach(sensor -> endOutdated(shard, sensor, rule::equals, results));
-        } else if (topic.equals(SENSORS) && (sensors.containsKey(key) || shard.toldOf().contains(key))) {
+        } else if (topic.equals(SENSORS) && (shard.sensors().get(key) != null || shard.toldOf().contains(key))) {
             endOutdated(shard, key, rule -> true, results);
         } else if (topic.equals(SCHEMAS)) {
             waiting.leave(shard.guests()).forEach(row -> take(shard, row, results));
@@ -128,11 +135,11 @@ public final class Thresholds extends ControlledProcessor<Shard> {
         }
         long originUs = Stamp.originUs(stamp);
         Reading reading = decoder.read(value, originUs / 1000, shard.usualUnit(sensorKey));
-        Sensor sensor = load(sensorKey);
+        Sensor sensor = load(shard, sensorKey);
         if (sensor.isNew(Stamp.identity(stamp), Stamp.sequence(stamp))) {
             List<Event> events = sensor.take(rules, reading);
             sensor.newlyUnjudged(rules, reading).forEach(rule -> results.add(deadLetter(row, unjudged(rule, reading))));
-            store(sensorKey, sensor);
+            store(shard, sensorKey, sensor);
             Row origin = KafkaRows.header(ORIGIN_HEADER, Long.toString(originUs));
             events.forEach(event -> results.add(eventRow(sensorKey, event, List.of(origin))));
         }
@@ -145,15 +152,17 @@ public final class Thresholds extends ControlledProcessor<Shard> {
 
     private void endOutdated(Shard shard, String sensorKey, Predicate<RuleKey> concerned, List<Row> results) {
         // Without state, its readings come again from the first on: only rules that changed since are in doubt.
-        Predicate<RuleKey> inDoubt = rule -> sensors.containsKey(sensorKey) || shard.hasChanged(sensorKey, rule);
-        Sensor sensor = load(sensorKey);
+        boolean isKnown = shard.sensors().get(sensorKey) != null;
+        Predicate<RuleKey> inDoubt = rule -> isKnown || shard.hasChanged(sensorKey, rule);
+        Sensor sensor = load(shard, sensorKey);
         List<Event> events = sensor.endTold(shard.told(sensorKey, concerned.and(inDoubt)));
         events.addAll(sensor.endOutdated(rule -> shard.ruleFor(sensorKey, rule)));
-        store(sensorKey, sensor);
+        store(shard, sensorKey, sensor);
         events.forEach(event -> results.add(eventRow(sensorKey, event, List.of())));
     }
 
     private Set<String> knownSensors(Shard shard) {
+        shard.sensors().save();
         Set<String> keys = new TreeSet<>(shard.toldOf());
         Iterator<String> stored = sensors.keys();
         while (stored.hasNext()) {
@@ -162,13 +171,27 @@ public final class Thresholds extends ControlledProcessor<Shard> {
         return keys;
     }
 
-    private Sensor load(String sensorKey) {
-        byte[] stored = sensors.getValue(sensorKey);
-        return stored == null ? new Sensor() : Sensor.fromBytes(stored);
+    private static Sensor load(Shard shard, String sensorKey) {
+        Sensor known = shard.sensors().get(sensorKey);
+        return known == null ? new Sensor() : known;
     }
 
-    private void store(String sensorKey, Sensor sensor) {
-        sensors.updateValue(sensorKey, sensor.toBytes());
+    private void store(Shard shard, String sensorKey, Sensor sensor) {
+        shard.sensors().put(sensorKey, sensor);
+        keepLater(shard);
+    }
+
+    private final class SensorState implements InUse.State<Sensor> {
+        @Override
+        public Sensor read(String sensorKey) {
+            byte[] stored = sensors.getValue(sensorKey);
+            return stored == null ? null : Sensor.fromBytes(stored);
+        }
+
+        @Override
+        public void write(String sensorKey, Sensor sensor) {
+            sensors.updateValue(sensorKey, sensor.toBytes());
+        }
     }
 
     private Row eventRow(String sensorKey, Event event, List<Row> headers) {

@@ -1,31 +1,29 @@
 package catchment.twins;
 
+import catchment.control.Packed;
+import catchment.control.Seals;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.ValueState;
 
 /**
  * The objects of one shard: some or all of them in memory, and every one in Spark's state.
  *
- * <p>With `rocksdb` each change is put into the state at once, and only the objects in use are in memory. With
- * `memory` objects stay in memory for as long as the process lives, and those that changed are put into the state
- * just before each checkpoint. Either way the state of a checkpoint is exact, and nothing but it counts after a crash.
- *
- * <p>What is in memory outlives a checkpoint only if the state is the one that was saved from it: both have the
- * same seal.
+ * <p>Objects that changed are put into the state just before each checkpoint, and with `rocksdb` also when they
+ * have to make room in memory for others. So the state of a checkpoint is exact, and nothing but it counts after a
+ * crash. What is in memory stays there for as long as the process lives.
  */
 final class Objects {
     private static final int IN_USE = 2_000;
-    private static final Map<String, Sealed> SEALED = new ConcurrentHashMap<>();
 
     private final MapState<String, byte[]> state;
     private final ValueState<Long> seal;
-    private final boolean allInMemory;
+    private final int room;
     private final String place;
     private final boolean goesOn;
     private final Packed packed = new Packed(512);
@@ -33,32 +31,21 @@ final class Objects {
     private final Map<String, String> names;
     private final Set<String> changed = new HashSet<>();
 
-    /** What was in memory when the state with this seal was saved. */
-    private record Sealed(long seal, Map<String, Twin> held, Map<String, String> names) {}
+    /** What is in memory: the objects, those first that were not used for longest, and names that many of them share. */
+    private record Held(Map<String, Twin> objects, Map<String, String> names) {}
 
     Objects(MapState<String, byte[]> state, ValueState<Long> seal, boolean allInMemory, String place) {
         this.state = state;
         this.seal = seal;
-        this.allInMemory = allInMemory;
+        this.room = allInMemory ? Integer.MAX_VALUE : IN_USE;
         this.place = place;
-        Sealed before = SEALED.remove(place);
-        goesOn = allInMemory && before != null && seal.exists() && seal.get() == before.seal;
-        held = goesOn ? before.held : allInMemory ? new HashMap<>() : inUse();
+        Held before = (Held) Seals.take(place, seal);
+        goesOn = before != null;
+        held = goesOn ? before.objects : new LinkedHashMap<>(16, 0.75f, true);
         names = goesOn ? before.names : new HashMap<>();
     }
 
-    private static Map<String, Twin> inUse() {
-        return new LinkedHashMap<>(16, 0.75f, true) {
-            private static final long serialVersionUID = 1L;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<String, Twin> eldest) {
-                return size() > IN_USE;
-            }
-        };
-    }
-
-    /** Whether all is in memory from before: it has to be sealed again to stay there. */
+    /** Whether something is in memory from before: it has to be sealed again to stay there. */
     boolean goesOn() {
         return goesOn;
     }
@@ -70,29 +57,42 @@ final class Objects {
             byte[] stored = state.getValue(id);
             twin = stored == null ? new Twin() : Twin.read(stored, this::shared);
             held.put(id, twin);
+            if (held.size() > room) {
+                makeRoom();
+            }
         }
         return twin;
     }
 
-    /** Notes that an object has changed; true if that is to be saved before the checkpoint, and is the first. */
-    boolean put(String id, Twin twin) {
-        if (!allInMemory) {
-            state.updateValue(id, twin.toBytes(packed));
-            return false;
+    private void makeRoom() {
+        Iterator<Map.Entry<String, Twin>> objects = held.entrySet().iterator();
+        Map.Entry<String, Twin> eldest = objects.next();
+        if (changed.remove(eldest.getKey())) {
+            store(eldest.getKey(), eldest.getValue());
         }
-        return changed.add(id) && changed.size() == 1;
+        objects.remove();
+    }
+
+    /** Notes that an object has changed: it is to be saved before the checkpoint. */
+    void put(String id) {
+        changed.add(id);
     }
 
     /** Puts into the state what is not there yet. */
     void save() {
-        changed.forEach(id -> state.updateValue(id, held.get(id).toBytes(packed)));
+        changed.forEach(id -> store(id, held.get(id)));
         changed.clear();
-        long next = System.nanoTime() ^ Double.doubleToRawLongBits(Math.random());
-        seal.update(next);
-        SEALED.put(place, new Sealed(next, held, names));
+        Seals.put(place, seal, new Held(held, names));
+    }
+
+    private void store(String id, Twin twin) {
+        state.updateValue(id, twin.toBytes(packed));
     }
 
     private String shared(String name) {
+        if (names.size() >= room) {
+            names.clear();
+        }
         String before = names.putIfAbsent(name, name);
         return before == null ? name : before;
     }

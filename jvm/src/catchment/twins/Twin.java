@@ -1,5 +1,6 @@
 package catchment.twins;
 
+import catchment.control.Packed;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

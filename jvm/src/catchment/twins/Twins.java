@@ -54,7 +54,7 @@ public final class Twins extends ControlledProcessor<Shard> {
             String noticeSchema,
             int noticeSchemaId) {
         Twins twins = new Twins(site, allInMemory, atStart, noticeSchema, noticeSchemaId);
-        return runKeeping(rows, twins, KafkaRows.SCHEMA);
+        return run(rows, twins, KafkaRows.SCHEMA);
     }
 
     @Override
@@ -72,10 +72,11 @@ public final class Twins extends ControlledProcessor<Shard> {
     @Override
     protected Shard open(int shard) {
         Objects held = new Objects(objects, seal, allInMemory, site + "/" + shard);
+        Shard opened = new Shard(site, held);
         if (held.goesOn()) {
-            keepLater();
+            keepLater(opened);
         }
-        return new Shard(site, held);
+        return opened;
     }
 
     @Override
@@ -109,9 +110,8 @@ public final class Twins extends ControlledProcessor<Shard> {
         if (twin.isNews(change.countedIn(sender), sender.epoch(), Stamp.sequence(stamp))) {
             Result result = Fold.apply(twin, change, shard.types);
             Notice notice = Notice.of(twin, change, result);
-            if (shard.objects.put(id, twin)) {
-                keepLater();
-            }
+            shard.objects.put(id);
+            keepLater(shard);
             if (notice != null) {
                 byte[] event = format.write(site, id, notice);
                 Row origin = KafkaRows.header(Names.ORIGIN_HEADER, Long.toString(Stamp.originUs(stamp)));

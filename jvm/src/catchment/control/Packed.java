@@ -1,41 +1,41 @@
-package catchment.twins;
+package catchment.control;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** Bytes that are written and read from the front: numbers as short as they are, text with its length. */
-final class Packed {
+public final class Packed {
     private byte[] bytes;
     private int place;
 
-    Packed(byte[] bytes) {
+    public Packed(byte[] bytes) {
         this.bytes = bytes;
     }
 
-    Packed(int room) {
+    public Packed(int room) {
         this(new byte[room]);
     }
 
     /** Begins anew, in the same room. */
-    void clear() {
+    public void clear() {
         place = 0;
     }
 
-    byte[] toBytes() {
+    public byte[] toBytes() {
         return Arrays.copyOf(bytes, place);
     }
 
-    void writeByte(int value) {
+    public void writeByte(int value) {
         need(1);
         bytes[place++] = (byte) value;
     }
 
-    byte readByte() {
+    public byte readByte() {
         return bytes[place++];
     }
 
     /** Small numbers, of either sign, take one byte. */
-    void writeLong(long value) {
+    public void writeLong(long value) {
         need(10);
         long left = (value << 1) ^ (value >> 63);
         while ((left & ~0x7FL) != 0) {
@@ -45,7 +45,7 @@ final class Packed {
         bytes[place++] = (byte) left;
     }
 
-    long readLong() {
+    public long readLong() {
         long value = 0;
         int shift = 0;
         byte each;
@@ -57,7 +57,7 @@ final class Packed {
         return (value >>> 1) ^ -(value & 1);
     }
 
-    void writeDouble(double value) {
+    public void writeDouble(double value) {
         need(Long.BYTES);
         long bits = Double.doubleToRawLongBits(value);
         for (int shift = 56; shift >= 0; shift -= 8) {
@@ -65,7 +65,7 @@ final class Packed {
         }
     }
 
-    double readDouble() {
+    public double readDouble() {
         long bits = 0;
         for (int each = 0; each < Long.BYTES; each++) {
             bits = bits << 8 | bytes[place++] & 0xFF;
@@ -73,19 +73,33 @@ final class Packed {
         return Double.longBitsToDouble(bits);
     }
 
-    void writeText(String text) {
-        byte[] encoded = text.getBytes(StandardCharsets.UTF_8);
-        writeLong(encoded.length);
-        need(encoded.length);
-        System.arraycopy(encoded, 0, bytes, place, encoded.length);
-        place += encoded.length;
+    public void writeText(String text) {
+        writeBytes(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    String readText() {
+    public String readText() {
         int length = (int) readLong();
         String text = new String(bytes, place, length, StandardCharsets.UTF_8);
         place += length;
         return text;
+    }
+
+    public void writeBytes(byte[] more) {
+        writeLong(more.length);
+        need(more.length);
+        System.arraycopy(more, 0, bytes, place, more.length);
+        place += more.length;
+    }
+
+    public byte[] readBytes() {
+        int length = (int) readLong();
+        place += length;
+        return Arrays.copyOfRange(bytes, place - length, place);
+    }
+
+    /** Whether all has been read. */
+    public boolean isAtEnd() {
+        return place == bytes.length;
     }
 
     private void need(int more) {

@@ -1,0 +1,100 @@
+package catchment.queries;
+
+import static catchment.queries.InputColumns.*;
+
+import catchment.control.KafkaRows;
+import catchment.records.Names;
+import catchment.records.Stamp;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** Makes rows of the messages of one input, for one task. */
+final class InputReading {
+    private static final UTF8String STAMP_HEADER = UTF8String.fromString(Stamp.HEADER);
+
+    private final InputSpec spec;
+    private final ContentReader reader;
+    private final Meter meter;
+    private final Senders senders;
+    private final UTF8String edge;
+    private final int first;
+    private final int width;
+
+    InputReading(InputSpec spec, int width) {
+        this.spec = spec;
+        this.reader = spec.reader();
+        this.senders = new Senders(spec);
+        this.meter = Meter.of(spec.query(), spec.input());
+        this.edge = UTF8String.fromString(spec.input());
+        this.first = META + spec.first();
+        this.width = width;
+    }
+
+    /** A row; null if the message is of no interest. */
+    InternalRow read(Message message) {
+        byte[] stamp = message.header(STAMP_HEADER);
+        Object[] row = new Object[width];
+        Senders.Sender sender = senders.identify(message, stamp, row);
+        if (sender == null || !sender.wanted()) {
+            return null;
+        }
+        byte[] value = message.value();
+        try {
+            if (value == null && (Integer) row[SIGN] > 0) {
+                throw new Unreadable("it is empty");
+            }
+            if (value != null && !reader.read(value, row, first)) {
+                return null;
+            }
+        } catch (Unreadable error) {
+            return refused(message, error.getMessage());
+        }
+        if (spec.keepsRepeats()) {
+            row[ID] = Integer.toString(message.partition());
+            row[NUMBER] = message.offset() + 1;
+        }
+        add(row, sender);
+        row[EDGE] = edge;
+        meter.left((Long) row[ORIGIN_US]);
+        Internals.internalise(row, 0);
+        return new GenericInternalRow(row);
+    }
+
+    private void add(Object[] row, Senders.Sender sender) {
+        int place = first + spec.names().size();
+        for (String column : spec.added()) {
+            row[place++] = switch (column) {
+                case "origin" -> row[ORIGIN_US];
+                case "site" -> sender.site();
+                default -> sender.stream();
+            };
+        }
+    }
+
+    private InternalRow refused(Message message, String why) {
+        meter.refused();
+        String reason = "query " + spec.query() + ", input " + spec.input() + ": " + why;
+        Object[] aside = new Object[width];
+        aside[ASIDE] = new GenericInternalRow(new Object[] {
+            UTF8String.fromString(Names.topic("deadletter")),
+            message.key(),
+            message.value(),
+            headers(message, reason)
+        });
+        return new GenericInternalRow(aside);
+    }
+
+    private ArrayData headers(Message message, String reason) {
+        int given = message.headerCount();
+        Object[] all = new Object[given + 2];
+        for (int each = 0; each < given; each++) {
+            all[each] = message.headers().getStruct(each, 2);
+        }
+        all[given] = Internals.internal(KafkaRows.header(Names.REASON_HEADER, reason));
+        all[given + 1] = Internals.internal(KafkaRows.header(Names.TOPIC_HEADER, spec.topic()));
+        return new GenericArrayData(all);
+    }
+}

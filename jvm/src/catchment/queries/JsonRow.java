@@ -1,0 +1,126 @@
+package catchment.queries;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.io.SerializedString;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.Serializable;
+import java.io.UncheckedIOException;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/** Writes rows as JSON, as Spark's own `to_json` does, with times in UTC; several times as fast. */
+public final class JsonRow implements Serializable {
+    private static final long serialVersionUID = 1L;
+    private static final JsonFactory FACTORY = new JsonFactory();
+    private static final DateTimeFormatter SECONDS = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.");
+    private static final int SECOND_US = 1_000_000;
+    private static final int KNOWN_SECONDS = 64;
+
+    private final StructType schema;
+    private transient SerializedString[] names;
+    private transient DataType[] types;
+    private transient ByteArrayOutputStream bytes;
+    /** Times of rows that come together are mostly of the same few seconds. */
+    private transient long[] seconds;
+
+    private transient StringBuilder[] times;
+
+    private JsonRow(StructType schema) {
+        this.schema = schema;
+    }
+
+    /** A struct as JSON; called from Python. */
+    public static Column of(Column struct, String columns) {
+        return Internals.call(new JsonRow(StructType.fromDDL(columns)), "write", DataTypes.BinaryType, struct);
+    }
+
+    /** Called from Spark's plans. */
+    public byte[] write(InternalRow row) {
+        if (names == null) {
+            begin();
+        }
+        bytes.reset();
+        try (JsonGenerator json = FACTORY.createGenerator(bytes)) {
+            json.writeStartObject();
+            for (int each = 0; each < names.length; each++) {
+                json.writeFieldName(names[each]);
+                write(json, row, each, types[each]);
+            }
+            json.writeEndObject();
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+        return bytes.toByteArray();
+    }
+
+    private void begin() {
+        StructField[] fields = schema.fields();
+        names = new SerializedString[fields.length];
+        types = new DataType[fields.length];
+        for (int each = 0; each < fields.length; each++) {
+            names[each] = new SerializedString(fields[each].name());
+            types[each] = fields[each].dataType();
+        }
+        bytes = new ByteArrayOutputStream();
+        seconds = new long[KNOWN_SECONDS];
+        times = new StringBuilder[KNOWN_SECONDS];
+    }
+
+    private void write(JsonGenerator json, SpecializedGetters values, int place, DataType type) throws IOException {
+        if (values.isNullAt(place)) {
+            json.writeNull();
+            return;
+        }
+        switch (type.typeName()) {
+            case "boolean" -> json.writeBoolean(values.getBoolean(place));
+            case "integer" -> json.writeNumber(values.getInt(place));
+            case "long" -> json.writeNumber(values.getLong(place));
+            case "double" -> json.writeNumber(values.getDouble(place));
+            case "string" -> {
+                byte[] text = values.getUTF8String(place).makeValid().getBytes();
+                json.writeUTF8String(text, 0, text.length);
+            }
+            case "timestamp" -> json.writeString(timeOf(values.getLong(place)));
+            case "binary" -> json.writeBinary(values.getBinary(place));
+            default -> writeArray(json, values.getArray(place), ((ArrayType) type).elementType());
+        }
+    }
+
+    private void writeArray(JsonGenerator json, ArrayData array, DataType type) throws IOException {
+        json.writeStartArray();
+        for (int each = 0; each < array.numElements(); each++) {
+            write(json, array, each, type);
+        }
+        json.writeEndArray();
+    }
+
+    private String timeOf(long us) {
+        long second = Math.floorDiv(us, (long) SECOND_US);
+        int place = (int) Math.floorMod(second, (long) KNOWN_SECONDS);
+        StringBuilder time = times[place];
+        if (time == null || seconds[place] != second) {
+            time = new StringBuilder(LocalDateTime.ofEpochSecond(second, 0, ZoneOffset.UTC).format(SECONDS));
+            time.append("000000Z");
+            times[place] = time;
+            seconds[place] = second;
+        }
+        int rest = (int) Math.floorMod(us, (long) SECOND_US);
+        for (int digit = 0; digit < 6; digit++) {
+            time.setCharAt(time.length() - 2 - digit, (char) ('0' + rest % 10));
+            rest /= 10;
+        }
+        return time.toString();
+    }
+}

@@ -1,0 +1,114 @@
+package catchment.queries;
+
+import static catchment.queries.InputColumns.*;
+
+import catchment.records.Names;
+import catchment.records.Stamp;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** Who the messages of one input are from, and what each of them is known by. */
+final class Senders {
+    private static final UTF8String VERSION_HEADER = UTF8String.fromString(Names.VERSION_HEADER);
+    private static final UTF8String ORIGIN_HEADER = UTF8String.fromString(Names.ORIGIN_HEADER);
+
+    /** Who a record is from; not wanted if it is of another stream. */
+    record Sender(boolean wanted, String identity, String site, String stream) {}
+
+    private final InputSpec spec;
+    private final Pattern streams;
+    private final Map<String, Sender> known = new HashMap<>();
+
+    Senders(InputSpec spec) {
+        this.spec = spec;
+        this.streams = spec.kind().equals("records") ? spec.streams() : null;
+    }
+
+    /** Fills in id, number, sign, origin and version; null if the message is of no interest. */
+    Sender identify(Message message, byte[] stamp, Object[] row) {
+        row[SIGN] = 1;
+        return switch (spec.kind()) {
+            case "records" -> ofRecord(stamp, row);
+            case "measurements" -> ofMeasurement(message, stamp, row);
+            case "results" -> ofResult(message, row);
+            default -> ofMessage(message, stamp, row);
+        };
+    }
+
+    private Sender ofRecord(byte[] stamp, Object[] row) {
+        if (!Stamp.isWhole(stamp)) {
+            // The ledger sends it to the dead letters.
+            return null;
+        }
+        Sender sender = known.computeIfAbsent(Stamp.identity(stamp), this::sender);
+        number(row, sender.identity, stamp);
+        return sender;
+    }
+
+    private Sender sender(String identity) {
+        int stroke = identity.indexOf('/');
+        String site = stroke < 0 ? "" : identity.substring(0, stroke);
+        String stream = Stamp.streamAt(site, identity);
+        boolean wanted = stream != null && (streams == null || streams.matcher(stream).matches());
+        return new Sender(wanted, identity, site, stream);
+    }
+
+    private static void number(Object[] row, String id, byte[] stamp) {
+        row[ID] = id;
+        row[NUMBER] = Stamp.sequence(stamp);
+        row[ORIGIN_US] = Stamp.originUs(stamp);
+        row[VERSION] = row[ORIGIN_US];
+    }
+
+    /** A record may have made several measurements: each sensor is a source of its own. */
+    private Sender ofMeasurement(Message message, byte[] stamp, Object[] row) {
+        byte[] key = message.key();
+        if (!Stamp.isWhole(stamp) || key == null) {
+            return ofMessage(message, null, row);
+        }
+        String sensor = new String(key, StandardCharsets.UTF_8);
+        Sender sender = known.computeIfAbsent(Stamp.identity(stamp) + " " + sensor, this::sender);
+        number(row, sender.identity, stamp);
+        return new Sender(true, sender.identity, siteOf(sensor), null);
+    }
+
+    private static String siteOf(String key) {
+        int stroke = key.indexOf('/');
+        return stroke < 0 ? null : key.substring(0, stroke);
+    }
+
+    /** Keys are SITE/QUERY/OUTPUT/ID. */
+    private Sender ofResult(Message message, Object[] row) {
+        byte[] bytes = message.key();
+        String key = bytes == null ? "" : new String(bytes, StandardCharsets.UTF_8);
+        String site = siteOf(key);
+        if (site == null || !key.startsWith(spec.selector() + "/", site.length() + 1)) {
+            return null;
+        }
+        ofMessage(message, null, row);
+        row[ID] = key;
+        row[SIGN] = message.value() == null ? -1 : 1;
+        byte[] version = message.header(VERSION_HEADER);
+        row[VERSION] =
+                version == null ? row[ORIGIN_US] : (Object) Long.parseLong(new String(version, StandardCharsets.US_ASCII));
+        return new Sender(true, key, site, null);
+    }
+
+    /** What has no number of its own has its place in the topic. */
+    private Sender ofMessage(Message message, byte[] stamp, Object[] row) {
+        row[ID] = Integer.toString(message.partition());
+        row[NUMBER] = message.offset() + 1;
+        byte[] origin = message.header(ORIGIN_HEADER);
+        if (origin != null) {
+            row[ORIGIN_US] = Long.parseLong(new String(origin, StandardCharsets.US_ASCII));
+        } else {
+            row[ORIGIN_US] = Stamp.isWhole(stamp) ? Stamp.originUs(stamp) : message.loggedMs() * 1_000;
+        }
+        row[VERSION] = row[ORIGIN_US];
+        byte[] key = message.key();
+        return new Sender(true, null, key == null ? null : siteOf(new String(key, StandardCharsets.UTF_8)), null);
+    }
+}

@@ -1,0 +1,21 @@
+package catchment.queries;
+
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Versions of results: the time in µs, but always greater than the last.
+ *
+ * <p>What is written again after a crash is newer than what was written before it.
+ */
+final class Versions {
+    private static final AtomicLong LAST = new AtomicLong();
+
+    private Versions() {}
+
+    static long next() {
+        Instant now = Instant.now();
+        long nowUs = now.getEpochSecond() * 1_000_000 + now.getNano() / 1_000;
+        return LAST.updateAndGet(last -> Math.max(last + 1, nowUs));
+    }
+}

@@ -1,0 +1,135 @@
+package catchment.source;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.connector.read.streaming.PartitionOffset;
+import org.apache.spark.sql.connector.read.streaming.SupportsRealTimeRead;
+import org.apache.spark.sql.kafka010.KafkaRecordToRowConverter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.Function1;
+
+/** Reads the partitions of a task with one consumer, for a checkpoint interval. */
+final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
+    private static final Logger LOG = LoggerFactory.getLogger(GatheredReader.class);
+    private static final RecordStatus ROW = RecordStatus.newStatusWithoutArrivalTime(true);
+    private static final RecordStatus NONE = RecordStatus.newStatusWithoutArrivalTime(false);
+
+    private final GatheredPartition partition;
+    private final Consumers.Key key;
+    private final Consumer<byte[], byte[]> consumer;
+    private final Function1<ConsumerRecord<byte[], byte[]>, UnsafeRow> toRow;
+    private final Map<TopicPartition, Place> places = new HashMap<>();
+    private ConsumerRecords<byte[], byte[]> polled = ConsumerRecords.empty();
+    private Iterator<TopicPartition> partitionsLeft = Collections.emptyIterator();
+    private Iterator<ConsumerRecord<byte[], byte[]>> left = Collections.emptyIterator();
+    private Place here;
+    private UnsafeRow row;
+    private boolean isBroken;
+
+    /** How far a partition has been handed on. */
+    private static final class Place {
+        private long next;
+    }
+
+    GatheredReader(GatheredPartition partition) {
+        this.partition = partition;
+        this.key = new Consumers.Key(partition);
+        this.consumer = Consumers.acquire(key, partition);
+        this.toRow = new KafkaRecordToRowConverter().toUnsafeRowProjector(partition.includeHeaders());
+        partition.from().forEach(this::begin);
+    }
+
+    private void begin(TopicPartition each, long from) {
+        Place place = new Place();
+        if (from < 0) {
+            consumer.seekToBeginning(List.of(each));
+        } else if (consumer.position(each) != from) {
+            consumer.seek(each, from);
+        }
+        place.next = from < 0 ? consumer.position(each) : from;
+        places.put(each, place);
+    }
+
+    @Override
+    public RecordStatus nextWithTimeout(Long timeoutMs) {
+        if (!left.hasNext() && !hasMore(timeoutMs)) {
+            return NONE;
+        }
+        ConsumerRecord<byte[], byte[]> record = left.next();
+        row = toRow.apply(record);
+        here.next = record.offset() + 1;
+        return ROW;
+    }
+
+    /** Goes on to the next partition that has records, and asks Kafka when there is none. */
+    private boolean hasMore(long timeoutMs) {
+        long endNs = System.nanoTime() + Duration.ofMillis(timeoutMs).toNanos();
+        while (!partitionsLeft.hasNext()) {
+            long leftNs = endNs - System.nanoTime();
+            if (leftNs <= 0) {
+                return false;
+            }
+            polled = poll(Duration.ofNanos(leftNs));
+            partitionsLeft = polled.partitions().iterator();
+        }
+        TopicPartition next = partitionsLeft.next();
+        here = places.get(next);
+        left = polled.records(next).iterator();
+        return true;
+    }
+
+    private ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
+        try {
+            return consumer.poll(timeout);
+        } catch (OffsetOutOfRangeException error) {
+            if (partition.failOnDataLoss()) {
+                isBroken = true;
+                throw error;
+            }
+            LOG.warn("Records are gone before they were read: {}", error.getMessage());
+            consumer.seekToBeginning(error.offsetOutOfRangePartitions().keySet());
+            return ConsumerRecords.empty();
+        } catch (RuntimeException error) {
+            isBroken = true;
+            throw error;
+        }
+    }
+
+    @Override
+    public PartitionOffset getOffset() {
+        Map<TopicPartition, Long> next = new HashMap<>();
+        places.forEach((each, place) -> next.put(each, place.next));
+        return new GatheredOffset(next);
+    }
+
+    @Override
+    public InternalRow get() {
+        return row;
+    }
+
+    @Override
+    public boolean next() {
+        throw new UnsupportedOperationException("this source is for queries in real-time mode");
+    }
+
+    @Override
+    public void close() {
+        if (isBroken) {
+            Consumers.discard(consumer);
+        } else {
+            Consumers.release(key, consumer);
+        }
+    }
+}
