@@ -14,6 +14,7 @@ from catchment.errors import PartFailed
 from catchment.kafka.clients import admin, consumer, end_offsets, producer
 from catchment.kafka.parties import Party
 from catchment.ledger.model import LedgerRow, decode
+from catchment.node.status import ask_node
 from catchment.records import Kind
 from catchment.security.authority import Authority
 from catchment.security.providers import Providers
@@ -27,6 +28,7 @@ LINE = b"%012d 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0
 
 def run(config: Config, *, short: bool) -> Result:
     """Measures on the running node."""
+    ask_node(config)
     records = 10_000 if short else 60_000
     result = Result("ledger")
     _note(result, "kafka_round_trip", _kafka_round_trips_ms(config, records))

@@ -4,10 +4,9 @@ import sys
 from pathlib import Path
 
 from catchment.config import load
-from catchment.kafka.topics import planned
 from catchment.pipeline import session
 from catchment.pipeline.queries import queries
-from catchment.pipeline.query import start
+from catchment.pipeline.query import reading_tasks, start
 
 SPARE_SLOTS = 4
 
@@ -16,8 +15,7 @@ def main(file: str, *names: str) -> None:
     """Runs the queries until one of them fails, or this is killed."""
     config = load(Path(file), {})
     chosen = [query for query in queries(config) if query.name in names]
-    topics = planned(config)
-    sources = sum(topics[kind].partitions for query in chosen for kind in query.inputs)
+    sources = sum(reading_tasks(query, config) for query in chosen)
     slots = sources + len(chosen) * config.pipeline.shuffle_partitions + SPARE_SLOTS
     spark = session.create(config.pipeline, slots, config.paths.data / "spark")
     for query in chosen:

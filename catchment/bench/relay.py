@@ -16,7 +16,7 @@ from catchment.bench.result import Result
 from catchment.bench.site import broker
 from catchment.config import Config
 from catchment.errors import PartFailed
-from catchment.health import State
+from catchment.garbage import collect_rarely
 from catchment.kafka.access import ensure_access
 from catchment.kafka.clients import admin, consumer, producer
 from catchment.kafka.identities import bootstrap_servers
@@ -34,7 +34,18 @@ WAIT_S = 120.0
 SITE, CENTRE = "bench", "bench-centre"
 TOPIC = "catchment.v1.bench-relay"
 COPY = f"{TOPIC}-copy"
-TURNS = 3
+TURNS = 5
+
+
+class Pace:
+    """From the first records on: finding the leader of a partition takes up to a second, for both."""
+
+    def __init__(self, records: int) -> None:
+        self._records = records
+        self._began_s = time.perf_counter()
+
+    def per_s(self, records: int) -> float:
+        return (records - self._records) / (time.perf_counter() - self._began_s)
 
 
 def run(config: Config, *, short: bool) -> Result:
@@ -42,16 +53,17 @@ def run(config: Config, *, short: bool) -> Result:
     records = 300_000 if short else 1_000_000
     allowed = config.relay.model_copy(update={"allow": [TOPIC]}).model_dump(mode="json")
     result = Result("relay")
+    collect_rarely()
     with broker(config, SITE, relay=allowed) as site, broker(config, CENTRE, relay=allowed) as centre:
         _create(centre, COPY)
         _fill(site, records)
         # In turn, so that brokers which get quicker with time favour none.
         turns = [
-            (_copy_s(site, centre, records), _relay_s(site, centre, records, f"{SITE}-{turn}"))
+            (_copy(site, centre, records), _relay(site, centre, records, f"{SITE}-{turn}"))
             for turn in range(TURNS)
         ]
-    for name, seconds in zip(("librdkafka_copy", "relay"), zip(*turns, strict=True), strict=True):
-        result.add(name, records / median(seconds), "records/s")
+    for name, rates in zip(("librdkafka_copy", "relay"), zip(*turns, strict=True), strict=True):
+        result.add(name, median(rates), "records/s")
     result.compare("of_librdkafka", "relay", "librdkafka_copy")
     return result
 
@@ -76,33 +88,34 @@ def _fill(site: Config, records: int) -> None:
     _flush(writer)
 
 
-def _copy_s(site: Config, centre: Config, records: int) -> float:
-    """A loop that consumes and produces: no headers, no timestamps, no positions."""
+def _copy(site: Config, centre: Config, records: int) -> float:
+    """A loop that consumes and produces: no headers, no timestamps, no positions. Records a second."""
     with consumer(site, Party.ADMIN) as reader:
         writer = producer(centre, Party.ADMIN, queue_buffering_max_messages=2 * records)
         produce: Any = writer.produce
-        began_s = time.perf_counter()
         reader.assign([TopicPartition(TOPIC, partition, 0) for partition in range(PARTITIONS)])
-        copied = 0
+        copied, pace = 0, None
         while copied < records:
             for record in reader.consume(BATCH_RECORDS, 0.02):
                 produce(COPY, record.value(), record.key(), record.partition())
                 copied += 1
             writer.poll(0)
+            pace = pace or (Pace(copied) if copied else None)
         _flush(writer)
-        return time.perf_counter() - began_s
+        assert pace
+        return pace.per_s(records)
 
 
-def _relay_s(site: Config, centre: Config, records: int, name: str) -> float:
+def _relay(site: Config, centre: Config, records: int, name: str) -> float:
     identity = Centres(site.paths.centres).invite(SITE, Authority(site.paths.identities))
     ensure_access(site)
     relay = SiteRelay(centre, Site(name=name, bootstrap_servers=bootstrap_servers(site)), identity)
     relay.start()
     try:
-        _wait(lambda: relay.report().state is State.RUNNING)
-        began_s = time.perf_counter()
+        _wait(lambda: relay.report().relayed_records > 0)
+        pace = Pace(relay.report().relayed_records)
         _wait(lambda: relay.report().relayed_records >= records)
-        return time.perf_counter() - began_s
+        return pace.per_s(records)
     finally:
         relay.stop()
         relay.join()

@@ -22,6 +22,10 @@ class Result:
     figures: dict[str, dict[str, Any]] = field(default_factory=dict)
     ratios: dict[str, float] = field(default_factory=dict)
     plots: list[Plot] = field(default_factory=list)
+    # Versions of peers that are not installed beside Catchment.
+    packages: dict[str, str] = field(default_factory=dict)
+    # What a reader of the figures has to know.
+    notes: list[str] = field(default_factory=list)
 
     def add(self, name: str, value: float, unit: str) -> None:
         self.figures[name] = {"value": round(value, 3), "unit": unit}
@@ -35,9 +39,10 @@ class Result:
         return {
             "bench": self.bench,
             "commit": _commit(),
-            "versions": {**versions, "python": platform.python_version()},
+            "versions": {**versions, **self.packages, "python": platform.python_version()},
             "figures": self.figures,
             "ratios": self.ratios,
+            **({"notes": self.notes} if self.notes else {}),
         }
 
     def write(self, file: Path) -> None:

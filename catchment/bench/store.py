@@ -66,20 +66,20 @@ PROOF_S = 120.0
 
 @dataclass(frozen=True)
 class Course:
-    """How long: readings before it counts, while it counts, rows one by one, turns of lake and plain sink."""
+    """How long: before it counts, while it counts, rows one by one, turns of lake and plain sink."""
 
-    warm_up_readings: int
+    warm_up_s: float
     paced_s: float
     rows_one_by_one: int
     turns: int
 
     @property
-    def paced_readings(self) -> int:
-        return round(self.paced_s * RATE_PER_S)
+    def readings(self) -> int:
+        return round((self.warm_up_s + self.paced_s) * RATE_PER_S)
 
 
-FULL = Course(warm_up_readings=600_000, paced_s=120, rows_one_by_one=10_000, turns=3)
-SHORT = Course(warm_up_readings=30_000, paced_s=5, rows_one_by_one=2_000, turns=1)
+FULL = Course(warm_up_s=240, paced_s=120, rows_one_by_one=10_000, turns=3)
+SHORT = Course(warm_up_s=3, paced_s=5, rows_one_by_one=2_000, turns=1)
 
 
 def run(config: Config, *, short: bool) -> Result:
@@ -142,10 +142,15 @@ def _runs(site: Config) -> bool:
 
 def _warm_up(site: Config, course: Course) -> None:
     """Readings that do not count, until all have arrived: by then Java has compiled what is used often."""
-    with participant(site, "sensors", plant=PLANT, count=course.warm_up_readings) as sensors:
-        sensors.answer()
-        sensors.answer(PROOF_S)
+    _send(site, course.warm_up_s)
     prove(site, Party.OPERATOR, PROOF_S)
+
+
+def _send(site: Config, seconds: float) -> None:
+    """Lets the sensors send for so long, until all that they sent is safe."""
+    with participant(site, "sensors", plant=PLANT, count=round(seconds * RATE_PER_S)) as sensors:
+        sensors.answer()
+        sensors.answer(seconds + PROOF_S)
 
 
 def _let_flow(site: Config, course: Course, database: Postgres, result: Result) -> None:
@@ -153,9 +158,7 @@ def _let_flow(site: Config, course: Course, database: Postgres, result: Result) 
     watch = EventWatch(site)
     before = _stored(site)
     since_ms = time.time_ns() // 1_000_000
-    with participant(site, "sensors", plant=PLANT, count=course.paced_readings) as sensors:
-        sensors.answer()
-        sensors.answer(course.paced_s + PROOF_S)
+    _send(site, course.paced_s)
     proof = prove(site, Party.OPERATOR, PROOF_S)
     after = _stored(site)
     delays = sorted(watch.delays_ms(since_ms))
@@ -186,7 +189,7 @@ def _lost(site: Config, course: Course, database: Postgres, proof: Proof) -> int
     in_lake = table.count() if table else 0
     under_way = max(hop.under_way for stream in proof.streams for hop in stream.hops)
     arrived: int = min(proof.received, in_postgres, in_lake)
-    return max(proof.missing + under_way, course.warm_up_readings + course.paced_readings - arrived)
+    return max(proof.missing + under_way, course.readings - arrived)
 
 
 def _insert_one_by_one(database: Postgres, count: int, result: Result) -> None:

@@ -3,6 +3,7 @@
 What a participant puts out is timed by the broker alone, and read when it is over: nothing has to keep up.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,13 +21,22 @@ from confluent_kafka.admin import (
 
 from catchment.bench.site import wait_for
 from catchment.config import Config
+from catchment.errors import PartFailed
 from catchment.kafka.clients import admin, consumer
 from catchment.kafka.parties import Party
 from catchment.kafka.topics import TopicSpec
 
-TIMED_BY_BROKER = {"message.timestamp.type": "LogAppendTime"}
+# What came first is looked for at the end: until then nothing may be compacted away.
+TIMED_BY_BROKER = {
+    "message.timestamp.type": "LogAppendTime",
+    **dict.fromkeys(("min.compaction.lag.ms", "max.compaction.lag.ms"), "86400000"),
+}
 BATCH_RECORDS = 20_000
-READ_S = 30.0
+READ_S = 10.0
+KNOWN_S = 30.0
+MOST_SILENCES = 6
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,7 @@ class Row:
     key: bytes | None
     value: bytes | None
     written_ms: int
+    headers: tuple[tuple[str, bytes], ...] = ()
 
 
 class Output:
@@ -71,30 +82,57 @@ class Output:
 
     def rows(self) -> Iterator[Row]:
         """All of them, in the order of each partition."""
+        yield from self._until(_ends(self._client, self._topic))
+
+    def take(self) -> Iterator[Row]:
+        """The same; what was handed out counts no more."""
         ends = _ends(self._client, self._topic)
+        yield from self._until(ends)
+        self._from = ends
+
+    def _until(self, ends: dict[int, int]) -> Iterator[Row]:
         begin = {place: self._from[place] for place in ends if self._from[place] < ends[place]}
         with consumer(self._config, Party.ADMIN, enable_partition_eof=True) as reader:
             yield from _read(reader, self._topic, begin, ends)
 
 
 def _row(message: Message) -> Row:
-    return Row(message.key(), message.value(), message.timestamp()[1])
+    headers = dict(message.headers() or ())
+    given = tuple((name, value) for name, value in headers.items() if isinstance(value, bytes))
+    return Row(message.key(), message.value(), message.timestamp()[1], given)
 
 
 def _read(reader: Consumer, topic: str, begin: dict[int, int], ends: dict[int, int]) -> Iterator[Row]:
-    reader.assign([TopicPartition(topic, partition, offset) for partition, offset in begin.items()])
-    left = set(begin)
+    left = dict(begin)
+    silences = MOST_SILENCES
+    reader.assign(_places(topic, left))
     while left:
-        first = reader.poll(READ_S)
-        assert first, f"nothing came from {topic}"
+        if (first := reader.poll(READ_S)) is None:
+            # A partition of a client can stand still for no reason, until it is assigned anew.
+            silences -= 1
+            where = ", ".join(
+                f"{each} from {offset} to {ends[each]}" for each, offset in sorted(left.items())
+            )
+            if not silences:
+                said = f"Nothing came from {topic} for {MOST_SILENCES * READ_S:g} s (partitions {where})"
+                raise PartFailed(said, "Run the benchmark again.")
+            log.warning("nothing came from %s for %g s (partitions %s): asking anew", topic, READ_S, where)
+            reader.assign(_places(topic, left))
+            continue
         # With a time-out it would wait for a full batch.
         for message in (first, *reader.consume(BATCH_RECORDS, 0)):
             partition, offset = message.partition() or 0, message.offset() or 0
-            if message.error() is None and offset < ends[partition]:
-                yield _row(message)
+            if message.error() is None and partition in left:
+                left[partition] = offset + 1
+                if offset < ends[partition]:
+                    yield _row(message)
             # Some records of a compacted topic may be gone, the last of all too.
             if message.error() or offset >= ends[partition] - 1:
-                left.discard(partition)
+                left.pop(partition, None)
+
+
+def _places(topic: str, offsets: dict[int, int]) -> list[TopicPartition]:
+    return [TopicPartition(topic, partition, offset) for partition, offset in offsets.items()]
 
 
 def make(config: Config, specs: dict[str, TopicSpec]) -> None:
@@ -130,7 +168,7 @@ def empty(config: Config, topic: str) -> None:
 
 def _ends(client: AdminClient, topic: str) -> dict[int, int]:
     """The offset after the last record of every partition; that of a new topic is not known at once."""
-    deadline_s = time.monotonic() + READ_S
+    deadline_s = time.monotonic() + KNOWN_S
     while True:
         try:
             return _ends_now(client, topic)
