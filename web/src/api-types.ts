@@ -44,6 +44,254 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/alerts/{alert}/acknowledgement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Take note of an alert
+         * @description Who did it first, and when, stays with it. Needs the scope `alerts:acknowledge`.
+         */
+        put: operations["acknowledge_alert"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who changed what
+         * @description Newest first: the newest 20,000 of the last 30 days. Needs the scope `audit:read`.
+         */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/centres": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Centres that may relay from this site
+         * @description Needs the scope `status:read`.
+         */
+        get: operations["list_centres"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/centres/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let a centre relay from this site
+         * @description What it answers is to be sent to `PUT /api/v1/sites/{name}` of the centre. Certificates that it has count on. Needs the scope `sites:write`.
+         */
+        put: operations["put_centre"];
+        post?: never;
+        /**
+         * Take the right to relay from a centre, for good
+         * @description Its name cannot be invited again. Needs the scope `sites:write`.
+         */
+        delete: operations["delete_centre"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/centres/{name}/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Join a centre that has invited this site
+         * @description What `catchment site join` does: the centre is told where this site is, and gets an identity to read with. Needs the scope `sites:write`.
+         */
+        post: operations["accept_invitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/certificates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Certificates and their expiry
+         * @description Of the node's parts, its devices and consumers, and of the sites of a centre. Needs the scope `status:read`.
+         */
+        get: operations["list_certificates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where alerts are sent to
+         * @description Needs the scope `rules:read`.
+         */
+        get: operations["list_channels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message on a channel
+         * @description What `catchment alerts test` does. Needs the scope `rules:write`.
+         */
+        post: operations["test_channel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The configuration in use
+         * @description Every key with its value and where that came from, as `catchment config show` lists them: for those who set up nodes. Needs the scope `sites:write`.
+         */
+        get: operations["configuration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/consumers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who may read data from Kafka
+         * @description Needs the scope `status:read`.
+         */
+        get: operations["list_consumers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/consumers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let a consumer read, or change what it may read
+         * @description A new one gets a certificate. A name that was removed is never given again. Nobody can let others read what they may not. Needs the scope `parties:write`, and `data:read` (`audit:read`, `deadletter:read` for those topics).
+         */
+        put: operations["put_consumer"];
+        post?: never;
+        /**
+         * Take all rights from a consumer, for good
+         * @description Its name cannot be used again. Needs the scope `parties:write`.
+         */
+        delete: operations["delete_consumer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/consumers/{name}/certificate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a consumer another certificate
+         * @description Those before count until they expire: remove the consumer if one of them is in wrong hands. Needs the scope `parties:write`, and those of its topics.
+         */
+        post: operations["certify_consumer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/deadletters": {
         parameters: {
             query?: never;
@@ -56,6 +304,26 @@ export interface paths {
          * @description Needs the scope `deadletter:read`.
          */
         get: operations["list_deadletters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deadletters/reasons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dead letters by reason
+         * @description How many of the newest 10,000 have each reason, the most frequent first. Needs the scope `deadletter:read`.
+         */
+        get: operations["list_reasons"];
         put?: never;
         post?: never;
         delete?: never;
@@ -152,6 +420,46 @@ export interface paths {
          * @description Ordered by time. Needs the scope `data:read`.
          */
         get: operations["export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gaps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gaps, and when they closed
+         * @description The one that opened last first: all that are open, and the newest 10,000 that closed. What was missing for less than five seconds is left out. Needs the scope `ledger:read`.
+         */
+        get: operations["list_gaps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/gateways": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gateways and their spools
+         * @description Needs the scopes `status:read` and `ledger:read`.
+         */
+        get: operations["list_gateways"];
         put?: never;
         post?: never;
         delete?: never;
@@ -276,6 +584,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The node at a glance
+         * @description Rates are known while a page follows `/api/v1/live`. Needs the scopes `status:read` and `ledger:read`.
+         */
+        get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/proof": {
         parameters: {
             query?: never;
@@ -288,6 +616,263 @@ export interface paths {
          * @description Every source from its gateway through every hop to this node, as it is at this moment: what is under way now may arrive in the next. Needs the scope `ledger:read`.
          */
         get: operations["proof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/proof/recount": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far the recount is
+         * @description The one that is under way, or the last one with what it found. Needs the scope `ledger:read`.
+         */
+        get: operations["recount"];
+        put?: never;
+        /**
+         * Count again
+         * @description Reads all records of this node from the beginning, instead of trusting the running counts, in a process of its own: a million take some seconds. One runs at a time. Needs the scope `ledger:read`.
+         */
+        post: operations["start_recount"];
+        /**
+         * Stop the recount
+         * @description If there is one under way. Needs the scope `ledger:read`.
+         */
+        delete: operations["stop_recount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who may send data
+         * @description Needs the scope `status:read`.
+         */
+        get: operations["list_providers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let a provider send data
+         * @description Of one that is there, the certificate that it has stops counting. Needs the scope `parties:write`.
+         */
+        put: operations["put_provider"];
+        post?: never;
+        /**
+         * Refuse a provider from now on
+         * @description Needs the scope `parties:write`.
+         */
+        delete: operations["delete_provider"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All queries, sorted by site and name
+         * @description Needs the scope `queries:read`.
+         */
+        get: operations["list_queries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queries/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a query
+         * @description With what this node knows of schemas, types and other queries. Needs the scope `queries:read`.
+         */
+        post: operations["check_query"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queries/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * How a query would run
+         * @description And what becomes of the state of the deployed one of its name. Needs the scope `queries:read`.
+         */
+        post: operations["explain_query"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queries/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a query on small tables
+         * @description With the operators that it would run with, in a process of its own: some seconds. One test runs at a time, for 60 s at most. Needs the scope `queries:write`.
+         */
+        post: operations["test_query"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queries/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One query
+         * @description Its version is the ETag. Needs the scope `queries:read`.
+         */
+        get: operations["get_query"];
+        /**
+         * Deploy or change a query of this site
+         * @description It starts within seconds. A changed query goes on from its state where it can; the answer says whether. Needs the scope `queries:write`.
+         */
+        put: operations["put_query"];
+        post?: never;
+        /**
+         * Stop a query of this site for good
+         * @description Its results stay as long as their topic keeps them. Needs the scope `queries:write`.
+         */
+        delete: operations["delete_query"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queries/{identifier}/trace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where a query's time and rows go
+         * @description Rows and delay of each input, box and output while it runs at this node. Needs the scope `queries:read`.
+         */
+        get: operations["trace_query"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/readings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The readings of a sensor, in few points
+         * @description Each point is a stretch of time with the least, the greatest and the mean reading in it: no peak is lost. Needs the scope `data:read`.
+         */
+        get: operations["readings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/readings/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The readings of a sensor, as they come
+         * @description Those of the last minute first. The stream ends at sign-out, and when the token is revoked or expires. Needs the scope `data:read`.
+         */
+        get: operations["live_readings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The roles, and what each may do */
+        get: operations["list_roles"];
         put?: never;
         post?: never;
         delete?: never;
@@ -339,6 +924,26 @@ export interface paths {
          * @description Ends what the rule has under way. Needs the scope `rules:write`.
          */
         delete: operations["delete_rule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schemas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All subjects with their latest schema
+         * @description Needs the scope `registry:read`.
+         */
+        get: operations["list_schemas"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -445,7 +1050,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Sets the cookie `__Host-catchment`. After five failures in a minute an address has to wait.
+         * @description With a token, or a name and a password. Sets the cookie `__Host-catchment`. After five failures a name and an address have to wait, longer each time; whether there is such a name is never told.
          */
         post: operations["sign_in"];
         /**
@@ -453,6 +1058,66 @@ export interface paths {
          * @description Closes its live streams.
          */
         delete: operations["sign_out"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change one's own password
+         * @description Ends every session of the user, and begins a new one for this page.
+         */
+        put: operations["change_password"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open sessions
+         * @description The caller's own; everybody's with the scope `users:write`.
+         */
+        get: operations["list_sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{identifier}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a session
+         * @description One of the caller's own; anybody's with the scope `users:write`. Closes its live streams.
+         */
+        delete: operations["end_session"];
         options?: never;
         head?: never;
         patch?: never;
@@ -471,6 +1136,110 @@ export interface paths {
          */
         get: operations["sites"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sites/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Join this centre as a site
+         * @description What `catchment site join` sends. The token of the invitation counts once.
+         */
+        post: operations["join_centre"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sites/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Relay from a site, or give it another address or identity
+         * @description With what `PUT /api/v1/centres/{name}` of the site answered. Needs the scope `sites:write`.
+         */
+        put: operations["put_site"];
+        post?: never;
+        /**
+         * Relay from a site no more
+         * @description What was relayed stays. Needs the scope `sites:write`.
+         */
+        delete: operations["delete_site"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sites/{name}/invitation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invite a site
+         * @description Makes a one-time token, and the one command to run at the site. Needs the scope `sites:write`.
+         */
+        post: operations["invite_site"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sites/{name}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Hold the relay of a site
+         * @description Its records wait at the site. Needs the scope `sites:write`.
+         */
+        put: operations["pause_site"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sites/{name}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let the relay of a site go on
+         * @description It goes on where it was. Needs the scope `sites:write`.
+         */
+        put: operations["resume_site"];
         post?: never;
         delete?: never;
         options?: never;
@@ -533,6 +1302,50 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All tokens
+         * @description Needs the scope `users:write`.
+         */
+        get: operations["list_tokens"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Make a token, or a new secret for one
+         * @description The old secret stops counting. Nobody can give away scopes that they lack. Needs the scope `users:write`.
+         */
+        put: operations["put_token"];
+        post?: never;
+        /**
+         * Revoke a token
+         * @description Ends its sessions and live streams. Needs the scope `users:write`.
+         */
+        delete: operations["delete_token"];
         options?: never;
         head?: never;
         patch?: never;
@@ -689,6 +1502,70 @@ export interface paths {
         patch: operations["patch_twin"];
         trace?: never;
     };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All users
+         * @description Needs the scope `users:write`.
+         */
+        get: operations["list_users"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Make a user, or change the role of one
+         * @description Of a user that is there, a password is refused here. A change ends the user's sessions. Nobody can give or take a role that may more than they. Needs the scope `users:write`.
+         */
+        put: operations["put_user"];
+        post?: never;
+        /**
+         * Remove a user
+         * @description Ends the user's sessions. Needs the scope `users:write`.
+         */
+        delete: operations["delete_user"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{name}/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Give a user another password
+         * @description Ends the user's sessions. Needs the scope `users:write`.
+         */
+        put: operations["put_user_password"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -751,16 +1628,107 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * Acknowledgement
+         * @description Somebody has seen an alert, and looks after it.
+         */
+        Acknowledgement: {
+            /**
+             * At Ms
+             * @description When, in ms since 1970.
+             */
+            at_ms: number;
+            /**
+             * By
+             * @description Who: `user/NAME` or `token/NAME`.
+             */
+            by: string;
+            /**
+             * Note
+             * @description What they had to say.
+             * @default
+             */
+            note: string;
+        };
+        /**
          * Action
          * @description What is done to an object.
          * @enum {string}
          */
         Action: "create" | "change" | "put" | "delete" | "mark-deleted";
         /**
+         * Aggregate
+         * @description Counts, sums and the like over windows of rows, for each group.
+         */
+        Aggregate: {
+            /** Aggregate */
+            aggregate: string;
+            /**
+             * By
+             * @description The columns of a group.
+             */
+            by?: string[];
+            /**
+             * @description On every change, or once when the window has closed.
+             * @default updates
+             */
+            emit: components["schemas"]["Emit"];
+            /**
+             * Idle
+             * @description After so long without rows time goes on; else 5s.
+             */
+            idle?: string | null;
+            /**
+             * Keep
+             * @description How long a closed window can be revised; else 1h.
+             */
+            keep?: string | null;
+            /**
+             * @description Later ones revise the result, go to the stream `BOX.late` or dead letters.
+             * @default revise
+             */
+            late: components["schemas"]["Late"];
+            /**
+             * Lateness
+             * @description How late rows may come; else 10s.
+             */
+            lateness?: string | null;
+            /**
+             * Time
+             * @description The column that windows go by; else the stream's time.
+             */
+            time?: string | null;
+            /** Values */
+            values: {
+                [key: string]: string;
+            };
+            /** @description Without one, over all rows for ever. */
+            window?: components["schemas"]["Window"] | null;
+        };
+        /**
+         * AlertCounts
+         * @description How many alerts there are to look at.
+         */
+        AlertCounts: {
+            /**
+             * Changed
+             * @description Grows with everything that happens to alerts: ask for them again then.
+             */
+            changed: number;
+            /** Open */
+            open: number;
+            /**
+             * Unacknowledged
+             * @description Open ones that nobody has taken note of.
+             */
+            unacknowledged: number;
+        };
+        /**
          * AlertDetail
          * @description An alert, and each attempt to tell of it.
          */
         AlertDetail: {
+            /** @description Who has taken note of it first. */
+            acknowledged?: components["schemas"]["Acknowledgement"] | null;
             /**
              * At Ms
              * @description Time of the reading that changed the state, in ms since 1970.
@@ -890,6 +1858,8 @@ export interface components {
          * @description An alert as it stands now: what is said of it is of its newest change.
          */
         AlertSummary: {
+            /** @description Who has taken note of it first. */
+            acknowledged?: components["schemas"]["Acknowledgement"] | null;
             /**
              * At Ms
              * @description Time of the reading that changed the state, in ms since 1970.
@@ -1008,6 +1978,149 @@ export interface components {
             types: string[];
         };
         /**
+         * AuditEntry
+         * @description One change that was asked for, and what became of it; not what was sent, which may be secret.
+         */
+        AuditEntry: {
+            /**
+             * Address
+             * @description Where the request came from; null for the command line.
+             */
+            address: string | null;
+            /**
+             * At Ms
+             * @description When it was answered, in ms since 1970.
+             */
+            at_ms: number;
+            /**
+             * Id
+             * @description Unique; an entry that was written twice has the same.
+             */
+            id: string;
+            /**
+             * Node
+             * @description The site name of the node.
+             */
+            node: string;
+            /**
+             * Outcome
+             * @description The HTTP status, or the exit code of the command.
+             */
+            outcome: number;
+            /**
+             * Target
+             * @description The address in the API, or what the command was about.
+             */
+            target: string;
+            /**
+             * What
+             * @description The operation of the API, or the command.
+             */
+            what: string;
+            /**
+             * Who
+             * @description `user/NAME`, `token/NAME`, or `shell/NAME` for the command line; or nobody.
+             */
+            who: string;
+        };
+        /**
+         * AuditPage
+         * @description Some entries of the audit log, and where the next ones begin.
+         */
+        AuditPage: {
+            /** Items */
+            items: components["schemas"]["AuditEntry"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * Bearer
+         * @description What shows a certificate.
+         * @enum {string}
+         */
+        Bearer: "authority" | "part" | "provider" | "consumer" | "centre" | "site";
+        /**
+         * Centre
+         * @description A centre that may relay from here.
+         */
+        Centre: {
+            /** Name */
+            name: string;
+        };
+        /**
+         * CentreInvitation
+         * @description What the centre's invitation says.
+         * @example {
+         *       "fingerprint": "5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c",
+         *       "token": "cti.oslo.…",
+         *       "url": "https://centre.example:8443"
+         *     }
+         */
+        CentreInvitation: {
+            /**
+             * Fingerprint
+             * @description SHA-256 of the certificate that the centre shows.
+             */
+            fingerprint: string;
+            /**
+             * Token
+             * Format: password
+             * @description The one-time token.
+             */
+            token: string;
+            /**
+             * Url
+             * @description The API of the centre.
+             */
+            url: string;
+        };
+        /**
+         * CentreList
+         * @description All centres, sorted by name.
+         */
+        CentreList: {
+            /** Items */
+            items: components["schemas"]["Centre"][];
+        };
+        /**
+         * CertificateList
+         * @description Certificates, the one that expires first first.
+         */
+        CertificateList: {
+            /** Items */
+            items: components["schemas"]["CertificateSummary"][];
+        };
+        /**
+         * CertificateSummary
+         * @description A certificate, without its key.
+         */
+        CertificateSummary: {
+            /**
+             * Days Left
+             * @description Less than 0 when it has expired.
+             */
+            days_left: number;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /**
+             * Fingerprint
+             * @description SHA-256 of its DER form.
+             */
+            fingerprint: string;
+            kind: components["schemas"]["Bearer"];
+            /**
+             * Name
+             * @description Who shows it; of a site, the one whose relay is shown it.
+             */
+            name: string;
+        };
+        /**
          * ChangeRequest
          * @description What is asked of one object; all of it happens, or nothing.
          */
@@ -1029,6 +2142,65 @@ export interface components {
             };
         };
         /**
+         * ChangedConsumer
+         * @description A consumer after a change.
+         */
+        ChangedConsumer: {
+            /**
+             * Bootstrap Servers
+             * @description Where it finds Kafka.
+             */
+            bootstrap_servers: string;
+            /**
+             * Granted
+             * @description Whether Kafka knows of it already; else from its next start on.
+             */
+            granted: boolean;
+            /**
+             * Groups
+             * @description What the names of its consumer groups begin with.
+             */
+            groups: string;
+            /** @description Told this once, if it was made now. */
+            identity: components["schemas"]["HandedOut"] | null;
+            /** Name */
+            name: string;
+            /**
+             * Topics
+             * @description What it may read.
+             */
+            topics: components["schemas"]["Kind"][];
+        };
+        /**
+         * ChangedUser
+         * @description A user after a change.
+         */
+        ChangedUser: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Must Change Password
+             * @description Whether a one-time password has still to be replaced.
+             */
+            must_change_password: boolean;
+            /** Name */
+            name: string;
+            /**
+             * One Time Password
+             * @description Told this once, if one was made.
+             */
+            one_time_password: string | null;
+            /**
+             * Password Changed At
+             * Format: date-time
+             */
+            password_changed_at: string;
+            role: components["schemas"]["UserRole"];
+        };
+        /**
          * ChangesRequest
          * @description Changes of several objects of this site, each on its own.
          */
@@ -1037,6 +2209,55 @@ export interface components {
             objects: {
                 [key: string]: components["schemas"]["ChangeRequest"];
             };
+        };
+        /**
+         * ChannelList
+         * @description All channels of the configuration, sorted by name.
+         */
+        ChannelList: {
+            /** Items */
+            items: components["schemas"]["ChannelSummary"][];
+        };
+        /**
+         * ChannelSummary
+         * @description A channel, without its address and its secrets.
+         */
+        ChannelSummary: {
+            /**
+             * Kind
+             * @description `telegram`, `mail`, `webhook` or `apprise`.
+             */
+            kind: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * ChannelTested
+         * @description Whether a test message went through.
+         */
+        ChannelTested: {
+            /** Delivered */
+            delivered: boolean;
+            /**
+             * Error
+             * @description Why not.
+             */
+            error: string | null;
+            /** Name */
+            name: string;
+        };
+        /**
+         * Checked
+         * @description Whether a query is right.
+         */
+        Checked: {
+            /**
+             * Problems
+             * @description One line for each thing that is wrong; none if it is right.
+             */
+            problems: string[];
+            /** @description What was read, if it is right: all but its name can be deployed as it is. */
+            query?: components["schemas"]["QueryDeclaration"] | null;
         };
         /**
          * Component
@@ -1074,6 +2295,41 @@ export interface components {
             uptime_s: number;
         };
         /**
+         * Configuration
+         * @description Every key with its value; secrets are hidden.
+         * @example {
+         *       "file": "/etc/catchment.yaml",
+         *       "items": [
+         *         {
+         *           "from": "file",
+         *           "key": "site",
+         *           "value": "oslo"
+         *         },
+         *         {
+         *           "from": "default",
+         *           "key": "api.port",
+         *           "value": 8443
+         *         },
+         *         {
+         *           "from": "file",
+         *           "key": "lake.storage_options",
+         *           "value": {
+         *             "key": "**********"
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        Configuration: {
+            /**
+             * File
+             * @description The file that was read, if there is one.
+             */
+            file: string | null;
+            /** Items */
+            items: components["schemas"]["Setting"][];
+        };
+        /**
          * Confirmation
          * @description What is said of a seen sensor to register it; the rest follows from its measurements.
          */
@@ -1106,6 +2362,46 @@ export interface components {
         Constant: {
             /** Const */
             const: string | boolean | number | null;
+        };
+        /**
+         * Consumer
+         * @description A program that may read.
+         */
+        Consumer: {
+            /** Name */
+            name: string;
+            /**
+             * Topics
+             * @description What it may read.
+             */
+            topics: components["schemas"]["Kind"][];
+        };
+        /**
+         * ConsumerList
+         * @description All consumers, sorted by name.
+         */
+        ConsumerList: {
+            /** Items */
+            items: components["schemas"]["Consumer"][];
+        };
+        /**
+         * ConsumerSpec
+         * @description What a consumer may read.
+         * @example {
+         *       "topics": [
+         *         "measurements",
+         *         "alerts"
+         *       ]
+         *     }
+         */
+        ConsumerSpec: {
+            /**
+             * Topics
+             * @default [
+             *       "records"
+             *     ]
+             */
+            topics: components["schemas"]["Kind"][];
         };
         /**
          * Delivery
@@ -1145,10 +2441,13 @@ export interface components {
          * @description The event `delta`: what is different from before.
          */
         Delta: {
+            alerts: components["schemas"]["AlertCounts"];
             /** At Ms */
             at_ms: number;
             /** Ledger Current */
             ledger_current: boolean;
+            /** Sites */
+            sites: components["schemas"]["SiteHealth"][];
             /** @description Absent when nothing but running times changed. */
             status?: components["schemas"]["NodeStatus"] | null;
             /**
@@ -1158,6 +2457,109 @@ export interface components {
             streams: components["schemas"]["StreamState"][];
             totals: components["schemas"]["Totals"];
         };
+        /**
+         * DeployedQuery
+         * @description A query that a node was told to run: a message on `queries`.
+         * @example {
+         *       "about": "Packets of each second",
+         *       "boxes": {
+         *         "counts": {
+         *           "aggregate": "packets",
+         *           "values": {
+         *             "tuples": "count(*)"
+         *           },
+         *           "window": {
+         *             "tumbling": "1s"
+         *           }
+         *         }
+         *       },
+         *       "id": "packets-per-second",
+         *       "inputs": {
+         *         "packets": {
+         *           "format": "json",
+         *           "records": "packets",
+         *           "schema": {
+         *             "protocol": "string",
+         *             "time": "timestamp"
+         *           },
+         *           "time": "time"
+         *         }
+         *       },
+         *       "outputs": {
+         *         "counts": {
+         *           "from": "counts"
+         *         }
+         *       },
+         *       "site": "oslo",
+         *       "updated_ms": 1794878824534,
+         *       "version": 1
+         *     }
+         */
+        DeployedQuery: {
+            /**
+             * About
+             * @default
+             */
+            about: string;
+            /** Boxes */
+            boxes?: {
+                [key: string]: components["schemas"]["Filter"] | components["schemas"]["Map"] | components["schemas"]["Split"] | components["schemas"]["Union"] | components["schemas"]["Aggregate"] | components["schemas"]["Top"] | components["schemas"]["Join"];
+            };
+            /**
+             * Id
+             * @description Its name, unique in its site and kind.
+             */
+            id: string;
+            /** Inputs */
+            inputs: {
+                [key: string]: components["schemas"]["Input"];
+            };
+            objective?: components["schemas"]["Objective"] | null;
+            /** Outputs */
+            outputs: {
+                [key: string]: components["schemas"]["Output"];
+            };
+            /**
+             * Parallelism
+             * @description Tasks of stateful boxes; else 2.
+             */
+            parallelism?: number | null;
+            /**
+             * Site
+             * @description The site that declared it.
+             */
+            site: string;
+            /** Tables */
+            tables?: {
+                [key: string]: components["schemas"]["Table"];
+            };
+            /**
+             * Updated Ms
+             * @description When it was last changed, in ms since 1970.
+             */
+            updated_ms: number;
+            /**
+             * Version
+             * @description Counts the changes, from 1.
+             */
+            version: number;
+            /** @default both */
+            where: components["schemas"]["Where"];
+        };
+        /**
+         * Deployment
+         * @description A query that was deployed, and how it runs.
+         */
+        Deployment: {
+            explanation: components["schemas"]["Explanation"];
+            query: components["schemas"]["DeployedQuery"];
+        };
+        /**
+         * Destination
+         * @description Where results go.
+         * @enum {string}
+         */
+        Destination: "results" | "lake" | "alerts" | "twins";
         /**
          * Device
          * @description A registered device.
@@ -1242,6 +2644,112 @@ export interface components {
          */
         Direction: "ABOVE" | "BELOW";
         /**
+         * Emit
+         * @description When an aggregate gives results.
+         * @enum {string}
+         */
+        Emit: "updates" | "final";
+        /**
+         * ExplainedStream
+         * @description What flows on one arrow.
+         */
+        ExplainedStream: {
+            /** Columns */
+            columns: {
+                [key: string]: string;
+            };
+            /**
+             * Giver
+             * @description The input or box that it comes from.
+             */
+            giver: string;
+            /** Name */
+            name: string;
+            /**
+             * Stage
+             * @description How many boxes with state are before it, one after the other.
+             */
+            stage: number;
+            /**
+             * Time
+             * @description The column with the time of the event.
+             */
+            time: string | null;
+            /**
+             * Updating
+             * @description Whether rows can be replaced or withdrawn later.
+             */
+            updating: boolean;
+            /**
+             * What
+             * @description `input`, or the kind of the box.
+             */
+            what: string;
+        };
+        /**
+         * Explanation
+         * @description How a query runs.
+         */
+        Explanation: {
+            /**
+             * Changes
+             * @description Why the state cannot be kept.
+             */
+            changes: string[];
+            /**
+             * Mode
+             * @description Every query runs in real-time mode.
+             * @constant
+             */
+            mode: "real-time";
+            /** Name */
+            name: string;
+            /**
+             * State
+             * @description `new`, `kept`, or `anew`: what becomes of the state of the deployed one.
+             */
+            state: string;
+            /**
+             * Stateful
+             * @description The boxes that keep state.
+             */
+            stateful: string[];
+            /** Streams */
+            streams: components["schemas"]["ExplainedStream"][];
+            /**
+             * Tasks
+             * @description Tasks that share the groups of each stage of such boxes.
+             */
+            tasks: number;
+            /**
+             * Why
+             * @description Why it can.
+             */
+            why: string;
+        };
+        /**
+         * Failure
+         * @description Why there is no proof.
+         */
+        Failure: {
+            /** Code */
+            code: string;
+            /** Detail */
+            detail: string;
+            /** Remedy */
+            remedy: string;
+        };
+        /**
+         * Filter
+         * @description Lets rows pass for which a condition is true.
+         */
+        Filter: {
+            /** Filter */
+            filter: string;
+            /** Where */
+            where: string;
+        };
+        /**
          * Finding
          * @description What can be amiss with a source.
          * @enum {string}
@@ -1255,12 +2763,6 @@ export interface components {
             /** Fixed */
             fixed: string;
         };
-        /**
-         * Format
-         * @description How a device writes its measurements.
-         * @enum {string}
-         */
-        "Format-Output": "json" | "avro";
         /**
          * FromMeasurements
          * @description Measurements become values of an object.
@@ -1300,6 +2802,117 @@ export interface components {
             streams: string;
         };
         /**
+         * GapPage
+         * @description Some gaps, and where the next ones begin.
+         */
+        GapPage: {
+            /** Items */
+            items: components["schemas"]["ListedGap"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * GapState
+         * @description Whether the numbers have come.
+         * @enum {string}
+         */
+        GapState: "open" | "closed";
+        /**
+         * GatewayList
+         * @description This node's own gateway, and those of which records came.
+         */
+        GatewayList: {
+            /** Items */
+            items: components["schemas"]["GatewayState"][];
+        };
+        /**
+         * GatewayState
+         * @description A gateway. Of one at another site only what its records tell is known.
+         */
+        GatewayState: {
+            /**
+             * Behind Bytes
+             * @description What the spool has that Kafka has not.
+             */
+            behind_bytes: number | null;
+            /**
+             * Confirmed
+             * @description Records that Kafka has, since the start.
+             */
+            confirmed: number | null;
+            /** Connections */
+            connections: number | null;
+            /** Detail */
+            detail: string;
+            /**
+             * Full In S
+             * @description Until the spool is full if it goes on so; null if it never will.
+             */
+            full_in_s: number | null;
+            /**
+             * Last Origin Us
+             * @description When its latest record began its way; 0 if none has come.
+             */
+            last_origin_us: number;
+            /**
+             * Listeners
+             * @description Figures of each listener.
+             */
+            listeners: {
+                [key: string]: unknown;
+            };
+            /** Name */
+            name: string;
+            /**
+             * Own
+             * @description Whether it runs on this node; else all figures of the process are null.
+             */
+            own: boolean;
+            /** Site */
+            site: string;
+            /** Spool Bytes */
+            spool_bytes: number | null;
+            /**
+             * Spool Fill
+             * @description From 0 to 1.
+             */
+            spool_fill: number | null;
+            /** Spool Max Bytes */
+            spool_max_bytes: number | null;
+            state: components["schemas"]["State"] | null;
+            /** Streams */
+            streams: number;
+        };
+        /**
+         * HandedOut
+         * @description A certificate with its key.
+         * @example {
+         *       "ca": "-----BEGIN CERTIFICATE-----…",
+         *       "certificate": "-----BEGIN CERTIFICATE-----…",
+         *       "key": "-----BEGIN PRIVATE KEY-----…"
+         *     }
+         */
+        HandedOut: {
+            /**
+             * Ca
+             * @description The authority of this node, in PEM.
+             */
+            ca: string;
+            /**
+             * Certificate
+             * @description The certificate, in PEM.
+             */
+            certificate: string;
+            /**
+             * Key
+             * @description Its private key, in PEM. It is told this once, and not kept.
+             */
+            key: string;
+        };
+        /**
          * Header
          * @description A header of the record, as Base64.
          */
@@ -1309,6 +2922,12 @@ export interface components {
             /** Value Base64 */
             value_base64: string;
         };
+        /**
+         * Health
+         * @description How well something is.
+         * @enum {string}
+         */
+        Health: "well" | "fair" | "bad";
         /**
          * HopCount
          * @description One source at one place on its way.
@@ -1342,7 +2961,7 @@ export interface components {
             /** Received */
             received: number;
             /** @description Where in the node it was counted. */
-            stage: components["schemas"]["Stage"];
+            stage: components["schemas"]["catchment__ledger__model__Stage"];
             /** Under Way */
             under_way: number;
         };
@@ -1355,7 +2974,7 @@ export interface components {
             node: string;
             /** Received */
             received: number;
-            stage: components["schemas"]["Stage"];
+            stage: components["schemas"]["catchment__ledger__model__Stage"];
         };
         /**
          * Incident
@@ -1392,6 +3011,211 @@ export interface components {
             add: number;
         };
         /**
+         * Input
+         * @description A stream of the node that a query reads. Exactly one of the first six says which.
+         */
+        Input: {
+            /**
+             * Alerts
+             * @description Every alert.
+             */
+            alerts?: true | null;
+            /**
+             * Events
+             * @description The Avro subject of events.
+             */
+            events?: string | null;
+            /**
+             * @description What records contain; `text` gives a column `text`.
+             * @default json
+             */
+            format: components["schemas"]["catchment__queries__model__sources__Format"];
+            /**
+             * Measurements
+             * @description The Avro subject of measurements.
+             */
+            measurements?: string | null;
+            /**
+             * Records
+             * @description A pattern of streams: `*` any characters, `?` one.
+             */
+            records?: string | null;
+            /**
+             * Repeats
+             * @description Whether a record that comes twice counts.
+             * @default drop
+             * @enum {string}
+             */
+            repeats: "drop" | "keep";
+            /**
+             * Results
+             * @description The output of a query, as `QUERY/OUTPUT`.
+             */
+            results?: string | null;
+            /**
+             * Schema
+             * @description Its columns and their types.
+             */
+            schema?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Time
+             * @description The column with the time of the event; else `origin`.
+             */
+            time?: string | null;
+            /**
+             * Twin-History
+             * @description Updates of twins of this type.
+             */
+            "twin-history"?: string | null;
+        };
+        /**
+         * InvitationSpec
+         * @description How long an invitation counts.
+         * @example {
+         *       "hours": 24
+         *     }
+         */
+        InvitationSpec: {
+            /**
+             * Hours
+             * @description It expires after so many hours.
+             * @default 24
+             */
+            hours: number;
+        };
+        /**
+         * InvitedCentre
+         * @description What a centre needs to relay from here.
+         */
+        InvitedCentre: {
+            /**
+             * Bootstrap Servers
+             * @description Where its Kafka is.
+             */
+            bootstrap_servers: string;
+            /**
+             * Granted
+             * @description Whether Kafka knows of it already; else from its next start on.
+             */
+            granted: boolean;
+            identity: components["schemas"]["HandedOut"];
+            /** Name */
+            name: string;
+            /**
+             * Site
+             * @description The name of this site.
+             */
+            site: string;
+        };
+        /**
+         * Join
+         * @description Pairs of rows of two streams near in time, or of a stream and a table as it is when the row comes.
+         */
+        Join: {
+            /** Join */
+            join: string[];
+            /**
+             * Keep
+             * @description How long rows wait for those that come late, besides `within`; else 1h.
+             */
+            keep?: string | null;
+            /**
+             * Kind
+             * @default inner
+             * @enum {string}
+             */
+            kind: "inner" | "left";
+            /**
+             * On
+             * @description `left = right`, several with `and`; one name if both have it.
+             */
+            on: string;
+            /**
+             * Select
+             * @description Its columns, as `STREAM.column`; else all of both.
+             */
+            select?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Time
+             * @description The columns with the times of both sides; else the streams' times.
+             */
+            time?: string | string[] | null;
+            /**
+             * Within
+             * @description How far apart in time two rows may be.
+             */
+            within?: string | null;
+        };
+        /**
+         * JoinedCentre
+         * @description A centre that relays from here now.
+         */
+        JoinedCentre: {
+            /**
+             * Granted
+             * @description Whether Kafka knows of it already; else from its next start on.
+             */
+            granted: boolean;
+            /** Name */
+            name: string;
+        };
+        /**
+         * Joining
+         * @description What a site says that joins.
+         * @example {
+         *       "bootstrap_servers": "oslo.example:9092",
+         *       "ca": "-----BEGIN CERTIFICATE-----…",
+         *       "certificate": "-----BEGIN CERTIFICATE-----…",
+         *       "key": "-----BEGIN PRIVATE KEY-----…",
+         *       "site": "oslo",
+         *       "token": "cti.oslo.…"
+         *     }
+         */
+        Joining: {
+            /**
+             * Bootstrap Servers
+             * @description Where the site's Kafka is.
+             */
+            bootstrap_servers: string;
+            /**
+             * Ca
+             * @description The authority of the site, in PEM.
+             */
+            ca: string;
+            /**
+             * Certificate
+             * @description What the centre shows to the site, in PEM.
+             */
+            certificate: string;
+            /**
+             * Key
+             * Format: password
+             * @description The key of that certificate, in PEM.
+             */
+            key: string;
+            /**
+             * Site
+             * @description The name that the site gives itself.
+             */
+            site: string;
+            /**
+             * Token
+             * Format: password
+             * @description The token of the invitation.
+             */
+            token: string;
+        };
+        /**
+         * Kind
+         * @description What a topic holds; the last part of its name.
+         * @enum {string}
+         */
+        Kind: "records" | "marks" | "ledger" | "hops" | "deadletter" | "relayed" | "device-registration" | "sensor-registration" | "sensor-type-registration" | "sensor-seen" | "schemas" | "mappings" | "measurements" | "rules" | "events" | "alerts" | "deliveries" | "notified" | "deadletter-replays" | "twin-types" | "twin-feeds" | "twin-messages" | "twin-changes" | "twins" | "twin-history" | "twin-outcomes" | "twin-views" | "audit" | "alert-acknowledgements" | "gaps" | "queries" | "results" | "ticks";
+        /**
          * KnownSensor
          * @description A sensor that was registered, or has sent measurements, or both.
          */
@@ -1420,6 +3244,12 @@ export interface components {
             /** Version */
             version?: number | null;
         };
+        /**
+         * Late
+         * @description What becomes of rows that come after their window was closed.
+         * @enum {string}
+         */
+        Late: "revise" | "side" | "deadletter";
         /**
          * LedgerPage
          * @description Some rows of the ledger, and where the next ones begin.
@@ -1520,6 +3350,81 @@ export interface components {
             next: string | null;
         };
         /**
+         * ListedGap
+         * @description A gap, and how large it is.
+         */
+        ListedGap: {
+            /**
+             * Closed Ms
+             * @description When they had come; null while they are missing.
+             */
+            closed_ms: number | null;
+            /** Epoch */
+            epoch: number;
+            /** First */
+            first: number;
+            /** Gateway */
+            gateway: string;
+            /**
+             * Id
+             * @description Unique.
+             */
+            id: string;
+            /** Last */
+            last: number;
+            /**
+             * Opened Ms
+             * @description When they were first found missing.
+             */
+            opened_ms: number;
+            /** Records */
+            records: number;
+            /** Site */
+            site: string;
+            /** Stream */
+            stream: string;
+        };
+        /**
+         * LiveReading
+         * @description The event `reading`.
+         */
+        LiveReading: {
+            /**
+             * At Ms
+             * @description When it was measured.
+             */
+            at_ms: number;
+            /**
+             * Values
+             * @description Its values that are numbers.
+             */
+            values: {
+                [key: string]: number;
+            };
+        };
+        /**
+         * Map
+         * @description Makes other columns of a row's; with `each`, one row for every element of an array.
+         */
+        Map: {
+            /**
+             * Each
+             * @description A column, and the array that it takes the elements of.
+             */
+            each?: {
+                [key: string]: string;
+            } | null;
+            /** Map */
+            map: string;
+            /**
+             * Select
+             * @description Its columns; else those it had.
+             */
+            select?: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
          * Mapping
          * @description A declared mapping.
          */
@@ -1535,7 +3440,7 @@ export interface components {
              * @description `avro`: the device sends Confluent's wire format.
              * @default json
              */
-            format: components["schemas"]["Format-Output"];
+            format: components["schemas"]["catchment__registry__model__Format"];
             /**
              * Id
              * @description Its name, unique in its site and kind.
@@ -1641,6 +3546,84 @@ export interface components {
             last: number;
         };
         /**
+         * NewInvitation
+         * @description What to run at the site; told this once.
+         */
+        NewInvitation: {
+            /**
+             * Command
+             * @description Joins the site to this centre, once.
+             */
+            command: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /** Site */
+            site: string;
+        };
+        /**
+         * NewPassword
+         * @description A change of one's own password.
+         * @example {
+         *       "current": "k3vd-9mqa-7pfs-2ncx",
+         *       "new": "a long sentence"
+         *     }
+         */
+        NewPassword: {
+            /**
+             * Current
+             * Format: password
+             * @description The password that counts now.
+             */
+            current: string;
+            /**
+             * New
+             * Format: password
+             * @description At least 10 characters, without the name in it.
+             */
+            new: string;
+        };
+        /**
+         * NewProvider
+         * @description A provider that was registered now.
+         */
+        NewProvider: {
+            /**
+             * Host
+             * @description Where the gateway listens for it.
+             */
+            host: string;
+            identity: components["schemas"]["HandedOut"];
+            /** Name */
+            name: string;
+            /** Port */
+            port: number;
+        };
+        /**
+         * NewToken
+         * @description A token that was made now.
+         */
+        NewToken: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Name */
+            name: string;
+            /** Scopes */
+            scopes: components["schemas"]["Scope"][];
+            /**
+             * Token
+             * @description What callers show. It is told this once.
+             */
+            token: string;
+        };
+        /**
          * NodeStatus
          * @description The whole node.
          */
@@ -1654,6 +3637,150 @@ export interface components {
             role: components["schemas"]["Role"];
             /** Site */
             site: string;
+        };
+        /**
+         * Noted
+         * @description What somebody says who takes note of an alert.
+         * @example {
+         *       "note": "A technician is on the way."
+         *     }
+         */
+        Noted: {
+            /**
+             * Note
+             * @description Such as what is done about it.
+             * @default
+             */
+            note: string;
+        };
+        /**
+         * Objective
+         * @description What the query has to keep to; an alert is raised when it does not.
+         */
+        Objective: {
+            /**
+             * Delay Ms
+             * @description From a record's origin to the result that it caused.
+             */
+            delay_ms: number;
+        };
+        /**
+         * OpenAlerts
+         * @description How many alerts are open, and the newest of them.
+         */
+        OpenAlerts: {
+            /** Newest */
+            newest: components["schemas"]["AlertSummary"][];
+            /** Open */
+            open: number;
+            /** Unacknowledged */
+            unacknowledged: number;
+        };
+        /**
+         * OpenSession
+         * @description A session that is open now.
+         */
+        OpenSession: {
+            /**
+             * Address
+             * @description Where it began.
+             */
+            address: string;
+            /**
+             * Began At
+             * Format: date-time
+             */
+            began_at: string;
+            /**
+             * Current
+             * @description Whether it is the caller's own.
+             */
+            current: boolean;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string;
+            /**
+             * Id
+             * @description What it is called here; nobody can use it to sign in.
+             */
+            id: string;
+            /**
+             * Kind
+             * @description `user` or `token`.
+             */
+            kind: string;
+            /**
+             * Name
+             * @description The user or the token.
+             */
+            name: string;
+        };
+        /**
+         * Output
+         * @description A stream whose rows leave the query.
+         */
+        Output: {
+            /** From */
+            from: string;
+            /**
+             * Object
+             * @description Of twins: the column with the object's id.
+             */
+            object?: string | null;
+            /**
+             * Say
+             * @description A sentence of a row; `{column}` is replaced.
+             */
+            say?: string | null;
+            /**
+             * Table
+             * @description Of the lake: the table; else `QUERY_OUTPUT`.
+             */
+            table?: string | null;
+            /** @default results */
+            to: components["schemas"]["Destination"];
+            /**
+             * Type
+             * @description Of twins: the type of the objects.
+             */
+            type?: string | null;
+        };
+        /**
+         * Overview
+         * @description The node at a glance.
+         */
+        Overview: {
+            /** @description Null without the scope `alerts:read`. */
+            alerts: components["schemas"]["OpenAlerts"] | null;
+            /** At Ms */
+            at_ms: number;
+            /**
+             * Changes
+             * @description The newest ten; null without the scope `audit:read`.
+             */
+            changes: components["schemas"]["AuditEntry"][] | null;
+            ledger: components["schemas"]["Totals"];
+            /** Ready */
+            ready: boolean;
+            role: components["schemas"]["Role"];
+            /** Site */
+            site: string;
+            /** Sites */
+            sites: components["schemas"]["SiteHealth"][];
+        };
+        /**
+         * PasswordSpec
+         * @description Another password for a user.
+         * @example {}
+         */
+        PasswordSpec: {
+            /**
+             * Password
+             * @description At least 10 characters, without the name in it. Null for a one-time password, which is made and told once.
+             */
+            password?: string | null;
         };
         /**
          * Problem
@@ -1724,6 +3851,233 @@ export interface components {
             under_way: number;
         };
         /**
+         * Provider
+         * @description A device, or a group of them, that may send.
+         */
+        Provider: {
+            /** Name */
+            name: string;
+        };
+        /**
+         * ProviderList
+         * @description All providers, sorted by name.
+         */
+        ProviderList: {
+            /** Items */
+            items: components["schemas"]["Provider"][];
+        };
+        /**
+         * QueryDeclaration
+         * @description A continuous query as it stands in a file.
+         * @example {
+         *       "about": "Packets of each second",
+         *       "boxes": {
+         *         "counts": {
+         *           "aggregate": "packets",
+         *           "values": {
+         *             "tuples": "count(*)"
+         *           },
+         *           "window": {
+         *             "tumbling": "1s"
+         *           }
+         *         }
+         *       },
+         *       "inputs": {
+         *         "packets": {
+         *           "format": "json",
+         *           "records": "packets",
+         *           "schema": {
+         *             "protocol": "string",
+         *             "time": "timestamp"
+         *           },
+         *           "time": "time"
+         *         }
+         *       },
+         *       "name": "packets-per-second",
+         *       "outputs": {
+         *         "counts": {
+         *           "from": "counts"
+         *         }
+         *       }
+         *     }
+         */
+        QueryDeclaration: {
+            /**
+             * About
+             * @default
+             */
+            about: string;
+            /** Boxes */
+            boxes?: {
+                [key: string]: components["schemas"]["Filter"] | components["schemas"]["Map"] | components["schemas"]["Split"] | components["schemas"]["Union"] | components["schemas"]["Aggregate"] | components["schemas"]["Top"] | components["schemas"]["Join"];
+            };
+            /** Inputs */
+            inputs: {
+                [key: string]: components["schemas"]["Input"];
+            };
+            /** Name */
+            name: string;
+            objective?: components["schemas"]["Objective"] | null;
+            /** Outputs */
+            outputs: {
+                [key: string]: components["schemas"]["Output"];
+            };
+            /**
+             * Parallelism
+             * @description Tasks of stateful boxes; else 2.
+             */
+            parallelism?: number | null;
+            /** Tables */
+            tables?: {
+                [key: string]: components["schemas"]["Table"];
+            };
+            /** @default both */
+            where: components["schemas"]["Where"];
+        };
+        /**
+         * QueryPage
+         * @description Some queries, and where the next ones begin.
+         */
+        QueryPage: {
+            /** Items */
+            items: components["schemas"]["DeployedQuery"][];
+            /**
+             * Next
+             * @description The cursor of the next page; null on the last one.
+             */
+            next: string | null;
+        };
+        /**
+         * QuerySpec
+         * @description A continuous query, all but its name.
+         * @example {
+         *       "about": "Packets of each second",
+         *       "boxes": {
+         *         "counts": {
+         *           "aggregate": "packets",
+         *           "values": {
+         *             "tuples": "count(*)"
+         *           },
+         *           "window": {
+         *             "tumbling": "1s"
+         *           }
+         *         }
+         *       },
+         *       "inputs": {
+         *         "packets": {
+         *           "format": "json",
+         *           "records": "packets",
+         *           "schema": {
+         *             "protocol": "string",
+         *             "time": "timestamp"
+         *           },
+         *           "time": "time"
+         *         }
+         *       },
+         *       "outputs": {
+         *         "counts": {
+         *           "from": "counts"
+         *         }
+         *       }
+         *     }
+         */
+        QuerySpec: {
+            /**
+             * About
+             * @default
+             */
+            about: string;
+            /** Boxes */
+            boxes?: {
+                [key: string]: components["schemas"]["Filter"] | components["schemas"]["Map"] | components["schemas"]["Split"] | components["schemas"]["Union"] | components["schemas"]["Aggregate"] | components["schemas"]["Top"] | components["schemas"]["Join"];
+            };
+            /** Inputs */
+            inputs: {
+                [key: string]: components["schemas"]["Input"];
+            };
+            objective?: components["schemas"]["Objective"] | null;
+            /** Outputs */
+            outputs: {
+                [key: string]: components["schemas"]["Output"];
+            };
+            /**
+             * Parallelism
+             * @description Tasks of stateful boxes; else 2.
+             */
+            parallelism?: number | null;
+            /** Tables */
+            tables?: {
+                [key: string]: components["schemas"]["Table"];
+            };
+            /** @default both */
+            where: components["schemas"]["Where"];
+        };
+        /**
+         * QueryTest
+         * @description A query, and rows to try it with: as CSV whose first line names columns, or as JSON.
+         * @example {
+         *       "expected": {
+         *         "hot": "sensor_id\noven\n"
+         *       },
+         *       "inputs": {
+         *         "readings": "sensor_id,temperature\noven,240\nhall,21\n"
+         *       },
+         *       "yaml": "name: hot\ninputs:\n  readings: {measurements: TemperatureData}\nboxes:\n  hot: {filter: readings, where: temperature > 30}\noutputs:\n  hot: {from: hot}\n"
+         *     }
+         */
+        QueryTest: {
+            /**
+             * Expected
+             * @description Rows that outputs have to be, in any order; of any columns.
+             */
+            expected?: {
+                [key: string]: string;
+            };
+            /**
+             * Inputs
+             * @description Rows of every input, by its name.
+             */
+            inputs: {
+                [key: string]: string;
+            };
+            /**
+             * Tables
+             * @description Rows of every table, by its name.
+             */
+            tables?: {
+                [key: string]: string;
+            };
+            /**
+             * Yaml
+             * @description The declaration in YAML.
+             */
+            yaml: string;
+        };
+        /**
+         * QueryTested
+         * @description What a query makes of small tables.
+         */
+        QueryTested: {
+            /** Outputs */
+            outputs: components["schemas"]["TestedOutput"][];
+            /**
+             * Passed
+             * @description Whether all is as expected; null if nothing was expected.
+             */
+            passed: boolean | null;
+        };
+        /**
+         * QueryText
+         * @description A query as it stands in a file.
+         */
+        QueryText: {
+            /**
+             * Yaml
+             * @description The declaration in YAML.
+             */
+            yaml: string;
+        };
+        /**
          * Question
          * @description A question in SQL.
          */
@@ -1760,6 +4114,135 @@ export interface components {
              */
             ready: boolean;
         };
+        /**
+         * ReadingPoint
+         * @description A reading, or all readings of a stretch of time.
+         */
+        ReadingPoint: {
+            /**
+             * At Ms
+             * @description When it was measured; of a stretch, its beginning.
+             */
+            at_ms: number;
+            /** Count */
+            count: number;
+            /** Max */
+            max: number;
+            /** Mean */
+            mean: number;
+            /** Min */
+            min: number;
+        };
+        /**
+         * Readings
+         * @description What there is to draw of a sensor.
+         */
+        Readings: {
+            /**
+             * Bucket Ms
+             * @description How long a stretch is; 0 when the points are the readings themselves.
+             */
+            bucket_ms: number;
+            /**
+             * Count
+             * @description How many readings there are.
+             */
+            count: number;
+            /**
+             * Field
+             * @description Which of its values; null if the sensor has sent none.
+             */
+            field: string | null;
+            /**
+             * Fields
+             * @description All values of the sensor that are numbers.
+             */
+            fields: string[];
+            /** Points */
+            points: components["schemas"]["ReadingPoint"][];
+            /** Sensor */
+            sensor: string;
+            /** Since Ms */
+            since_ms: number | null;
+            /** Until Ms */
+            until_ms: number | null;
+        };
+        /**
+         * Reason
+         * @description Dead letters that have the same reason.
+         */
+        Reason: {
+            /** Count */
+            count: number;
+            /** Newest Id */
+            newest_id: string;
+            /** Newest Ms */
+            newest_ms: number;
+            /** Reason */
+            reason: string;
+            /**
+             * Topic
+             * @description Where they came from.
+             */
+            topic: string | null;
+        };
+        /**
+         * ReasonList
+         * @description All reasons, the most frequent first.
+         */
+        ReasonList: {
+            /**
+             * Complete
+             * @description Whether all dead letters were counted, and not only the newest.
+             */
+            complete: boolean;
+            /** Items */
+            items: components["schemas"]["Reason"][];
+        };
+        /**
+         * Recount
+         * @description One recount.
+         */
+        Recount: {
+            /**
+             * By
+             * @description Who asked for it.
+             */
+            by: string;
+            /** Ended Ms */
+            ended_ms?: number | null;
+            /** @description Why it failed. */
+            failure?: components["schemas"]["Failure"] | null;
+            /** @description What it found, when it is done. */
+            proof?: components["schemas"]["Proof"] | null;
+            /**
+             * Records
+             * @description How many records have been read so far.
+             * @default 0
+             */
+            records: number;
+            /** Started Ms */
+            started_ms: number;
+            state: components["schemas"]["RecountState"];
+        };
+        /**
+         * RecountRequest
+         * @description How a recount is made.
+         */
+        RecountRequest: {
+            /**
+             * Wait S
+             * @description How long what is under way may take to arrive.
+             * @default 15
+             */
+            wait_s: number;
+        };
+        /**
+         * RecountState
+         * @description How far a recount is.
+         * @enum {string}
+         */
+        RecountState: "counting" | "done" | "stopped" | "failed";
         /**
          * Refusal
          * @description Why a change was refused.
@@ -1808,6 +4291,25 @@ export interface components {
          * @enum {string}
          */
         Role: "site" | "centre" | "both";
+        /**
+         * RoleList
+         * @description All roles, the least first, and all scopes.
+         */
+        RoleList: {
+            /** Items */
+            items: components["schemas"]["RoleSummary"][];
+            /** Scopes */
+            scopes: components["schemas"]["Scope"][];
+        };
+        /**
+         * RoleSummary
+         * @description A role, and what it may do.
+         */
+        RoleSummary: {
+            name: components["schemas"]["UserRole"];
+            /** Scopes */
+            scopes: components["schemas"]["Scope"][];
+        };
         /**
          * Rule
          * @description A declared rule.
@@ -1990,7 +4492,7 @@ export interface components {
          * @description What a token allows.
          * @enum {string}
          */
-        Scope: "status:read" | "ledger:read" | "metrics:read" | "registry:read" | "registry:write" | "rules:read" | "rules:write" | "alerts:read" | "data:read" | "deadletter:read" | "deadletter:replay" | "twins:read" | "twins:write";
+        Scope: "status:read" | "ledger:read" | "metrics:read" | "registry:read" | "registry:write" | "rules:read" | "rules:write" | "alerts:read" | "alerts:acknowledge" | "data:read" | "deadletter:read" | "deadletter:replay" | "twins:read" | "twins:write" | "sites:write" | "parties:write" | "users:write" | "audit:read" | "queries:read" | "queries:write";
         /**
          * SeenSensor
          * @description A sensor that sent a measurement, whether or not somebody registered it.
@@ -2238,16 +4740,95 @@ export interface components {
             unit: string;
         };
         /**
+         * SessionList
+         * @description Open sessions, oldest first.
+         */
+        SessionList: {
+            /** Items */
+            items: components["schemas"]["OpenSession"][];
+        };
+        /**
+         * Setting
+         * @description One key of the configuration. Secrets are hidden: only that there is one can be seen.
+         */
+        Setting: {
+            /**
+             * From
+             * @description `default`, `file`, or the variable that sets it.
+             */
+            from: string;
+            /** Key */
+            key: string;
+            /** Value */
+            value: unknown;
+        };
+        /**
          * SignIn
-         * @description What a sign-in takes.
+         * @description What a sign-in takes: a token, or a name and a password.
+         * @example {
+         *       "name": "alice",
+         *       "password": "a long sentence"
+         *     }
          */
         SignIn: {
             /**
+             * Name
+             * @description The name of a user.
+             */
+            name?: string | null;
+            /**
+             * Password
+             * @description The user's password.
+             */
+            password?: string | null;
+            /**
              * Token
-             * Format: password
              * @description A token of `catchment token create`.
              */
-            token: string;
+            token?: string | null;
+        };
+        /**
+         * SiteHealth
+         * @description A site at one moment.
+         */
+        SiteHealth: {
+            /**
+             * Backlog Records
+             * @description Accepted there, and not counted here yet.
+             */
+            backlog_records: number;
+            /**
+             * Delay Ms
+             * @description How old records are when they are counted here.
+             */
+            delay_ms: number | null;
+            health: components["schemas"]["Health"];
+            /**
+             * Last Origin Us
+             * @description When its latest record began its way; 0 if none has come.
+             */
+            last_origin_us: number;
+            /** Missing */
+            missing: number;
+            /** Name */
+            name: string;
+            /**
+             * Own
+             * @description Whether it is the site of this node.
+             */
+            own: boolean;
+            /**
+             * Rate Per S
+             * @description Records a second; null until there are two looks to compare.
+             */
+            rate_per_s: number | null;
+            /** Streams */
+            streams: number;
+            /**
+             * Why
+             * @description What is amiss; empty when it is well.
+             */
+            why: string;
         };
         /**
          * SiteList
@@ -2256,6 +4837,39 @@ export interface components {
         SiteList: {
             /** Items */
             items: components["schemas"]["SiteState"][];
+        };
+        /**
+         * SiteSpec
+         * @description Where the Kafka of a site is, and the identity that the centre reads with.
+         * @example {
+         *       "bootstrap_servers": "oslo.example:9092",
+         *       "ca": "-----BEGIN CERTIFICATE-----…",
+         *       "certificate": "-----BEGIN CERTIFICATE-----…",
+         *       "key": "-----BEGIN PRIVATE KEY-----…"
+         *     }
+         */
+        SiteSpec: {
+            /**
+             * Bootstrap Servers
+             * @description Where the site's Kafka is.
+             */
+            bootstrap_servers: string;
+            /**
+             * Ca
+             * @description The authority of the site, in PEM.
+             */
+            ca: string;
+            /**
+             * Certificate
+             * @description What the centre shows to the site, in PEM.
+             */
+            certificate: string;
+            /**
+             * Key
+             * Format: password
+             * @description The key of that certificate, in PEM.
+             */
+            key: string;
         };
         /**
          * SiteState
@@ -2331,6 +4945,7 @@ export interface components {
          * @description The event `snapshot`: all there is to show.
          */
         Snapshot: {
+            alerts: components["schemas"]["AlertCounts"];
             /** At Ms */
             at_ms: number;
             /**
@@ -2343,6 +4958,8 @@ export interface components {
              * @description Whether the whole ledger has been read.
              */
             ledger_current: boolean;
+            /** Sites */
+            sites: components["schemas"]["SiteHealth"][];
             /** @description Null while the supervisor does not answer. */
             status: components["schemas"]["NodeStatus"] | null;
             /** Streams */
@@ -2350,11 +4967,22 @@ export interface components {
             totals: components["schemas"]["Totals"];
         };
         /**
-         * Stage
-         * @description Where in a node something is counted, in the order of a record's way.
-         * @enum {string}
+         * Split
+         * @description Sends each row to the first part whose condition is true.
          */
-        Stage: "broker" | "lake" | "postgres";
+        Split: {
+            /** Into */
+            into: {
+                [key: string]: string;
+            };
+            /**
+             * Otherwise
+             * @description The part of those for which none is true.
+             */
+            otherwise?: string | null;
+            /** Split */
+            split: string;
+        };
         /**
          * State
          * @description What a part is doing; `running` means that it does its job.
@@ -2458,6 +5086,69 @@ export interface components {
             under_way: number;
         };
         /**
+         * SubjectList
+         * @description All subjects, sorted by name.
+         */
+        SubjectList: {
+            /** Items */
+            items: components["schemas"]["SubjectSummary"][];
+        };
+        /**
+         * SubjectSummary
+         * @description A subject with its latest schema.
+         */
+        SubjectSummary: {
+            /**
+             * Compatibility
+             * @description What a further version has to be.
+             */
+            compatibility: string;
+            /**
+             * Id
+             * @description Of the latest schema.
+             */
+            id: number;
+            /**
+             * Schema
+             * @description The latest schema, as JSON in a text.
+             */
+            schema: string;
+            /** Subject */
+            subject: string;
+            /** Versions */
+            versions: number[];
+        };
+        /**
+         * Table
+         * @description Stored data that streams are joined with. Exactly one of the first three says which.
+         */
+        Table: {
+            /**
+             * Key
+             * @description The column that tells rows apart; else `id`.
+             */
+            key?: string | null;
+            /**
+             * Lake
+             * @description A table of the lake, read when the query starts.
+             */
+            lake?: string | null;
+            /** Registry */
+            registry?: ("devices" | "sensors" | "sensor-types") | null;
+            /**
+             * Schema
+             * @description Its columns and their types.
+             */
+            schema?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Twins
+             * @description The twins of this type.
+             */
+            twins?: string | null;
+        };
+        /**
          * TableSummary
          * @description One table of the lake.
          */
@@ -2504,6 +5195,31 @@ export interface components {
             items: components["schemas"]["TableSummary"][];
         };
         /**
+         * TestedOutput
+         * @description What came out of one output.
+         */
+        TestedOutput: {
+            /** Columns */
+            columns: string[];
+            /**
+             * Count
+             * @description How many rows there are.
+             */
+            count: number;
+            /**
+             * Differences
+             * @description What is missing and what is too much; null if nothing was expected of it.
+             */
+            differences: string[] | null;
+            /** Name */
+            name: string;
+            /**
+             * Rows
+             * @description At most the first 1,000.
+             */
+            rows: unknown[][];
+        };
+        /**
          * TimeUnit
          * @description How a device writes time.
          * @enum {string}
@@ -2518,6 +5234,70 @@ export interface components {
             field: string;
             /** @default ms */
             unit: components["schemas"]["TimeUnit"];
+        };
+        /**
+         * TokenList
+         * @description All tokens, sorted by name.
+         */
+        TokenList: {
+            /** Items */
+            items: components["schemas"]["TokenSummary"][];
+        };
+        /**
+         * TokenSpec
+         * @description What a token allows, and for how long.
+         * @example {
+         *       "days": 90,
+         *       "scopes": [
+         *         "metrics:read"
+         *       ]
+         *     }
+         */
+        TokenSpec: {
+            /**
+             * Days
+             * @description It expires after so many days; null for never.
+             */
+            days?: number | null;
+            /** Scopes */
+            scopes: components["schemas"]["Scope"][];
+        };
+        /**
+         * TokenSummary
+         * @description A token, without its secret.
+         */
+        TokenSummary: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Name */
+            name: string;
+            /** Scopes */
+            scopes: components["schemas"]["Scope"][];
+        };
+        /**
+         * Top
+         * @description The first rows of each group, in an order; adds the column `rank`, from 1.
+         */
+        Top: {
+            /**
+             * By
+             * @description The columns of a group.
+             */
+            by?: string[];
+            /** Limit */
+            limit: number;
+            /**
+             * Order By
+             * @description Columns with `asc` or `desc`, as in `contacts desc, host`.
+             */
+            order_by: string;
+            /** Top */
+            top: string;
         };
         /**
          * Totals
@@ -2541,6 +5321,45 @@ export interface components {
             received: number;
             /** Under Way */
             under_way: number;
+        };
+        /**
+         * Trace
+         * @description A query while it runs, stage by stage.
+         */
+        Trace: {
+            /**
+             * Delay Ms
+             * @description Median delay of its slowest output.
+             */
+            delay_ms?: number | null;
+            /**
+             * Detail
+             * @default
+             */
+            detail: string;
+            /**
+             * Losing
+             * @description Stages that refused rows or found them late.
+             */
+            losing?: string[];
+            /**
+             * Met
+             * @description Whether the objective is met; null without one or figures.
+             */
+            met?: boolean | null;
+            /** Name */
+            name: string;
+            /** Objective Ms */
+            objective_ms?: number | null;
+            /**
+             * Slowest
+             * @description The stage that adds most to the delay.
+             */
+            slowest?: string | null;
+            /** Stages */
+            stages: components["schemas"]["catchment__queries__trace__Stage"][];
+            /** State */
+            state: string;
         };
         /**
          * Transaction
@@ -2751,7 +5570,8 @@ export interface components {
              * Readers
              * @description Who may see its objects, besides the one that made them.
              * @default [
-             *       "token/*"
+             *       "token/*",
+             *       "user/*"
              *     ]
              */
             readers: string[];
@@ -2782,6 +5602,7 @@ export interface components {
              * @description Who may make and change its objects, besides the one that made them. Devices have to be named, as `stream/NAME`.
              * @default [
              *       "token/*",
+             *       "user/*",
              *       "feed/*"
              *     ]
              */
@@ -2825,7 +5646,8 @@ export interface components {
              * Readers
              * @description Who may see its objects, besides the one that made them.
              * @default [
-             *       "token/*"
+             *       "token/*",
+             *       "user/*"
              *     ]
              */
             readers: string[];
@@ -2841,10 +5663,72 @@ export interface components {
              * @description Who may make and change its objects, besides the one that made them. Devices have to be named, as `stream/NAME`.
              * @default [
              *       "token/*",
+             *       "user/*",
              *       "feed/*"
              *     ]
              */
             writers: string[];
+        };
+        /**
+         * Union
+         * @description All rows of several streams with the same columns.
+         */
+        Union: {
+            /** Union */
+            union: string[];
+        };
+        /**
+         * UserList
+         * @description All users, sorted by name.
+         */
+        UserList: {
+            /** Items */
+            items: components["schemas"]["UserSummary"][];
+        };
+        /**
+         * UserRole
+         * @description What a person is there for; each role may do all that the one before may.
+         * @enum {string}
+         */
+        UserRole: "viewer" | "operator" | "installer" | "administrator";
+        /**
+         * UserSpec
+         * @description What a user is.
+         * @example {
+         *       "role": "operator"
+         *     }
+         */
+        UserSpec: {
+            /**
+             * Password
+             * @description At least 10 characters, without the name in it. Null for a one-time password, which is made and told once.
+             */
+            password?: string | null;
+            role: components["schemas"]["UserRole"];
+        };
+        /**
+         * UserSummary
+         * @description A user, without anything secret.
+         */
+        UserSummary: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Must Change Password
+             * @description Whether a one-time password has still to be replaced.
+             */
+            must_change_password: boolean;
+            /** Name */
+            name: string;
+            /**
+             * Password Changed At
+             * Format: date-time
+             */
+            password_changed_at: string;
+            role: components["schemas"]["UserRole"];
         };
         /**
          * ValueKind
@@ -2911,6 +5795,12 @@ export interface components {
             unit: string;
         };
         /**
+         * Where
+         * @description At which nodes a query runs.
+         * @enum {string}
+         */
+        Where: "site" | "centre" | "both";
+        /**
          * Who
          * @description Who the caller is.
          */
@@ -2921,13 +5811,25 @@ export interface components {
              */
             ends_at: string | null;
             /**
+             * Kind
+             * @description `user` or `token`.
+             */
+            kind: string;
+            /**
+             * Must Change Password
+             * @description Whether the password was for one time: nothing is allowed before it is replaced.
+             */
+            must_change_password: boolean;
+            /**
              * Name
-             * @description The name of the token.
+             * @description The name of the user or of the token.
              */
             name: string;
+            /** @description Of a user. */
+            role: components["schemas"]["UserRole"] | null;
             /**
              * Scopes
-             * @description What it allows.
+             * @description What they may do.
              */
             scopes: components["schemas"]["Scope"][];
         };
@@ -2979,6 +5881,42 @@ export interface components {
             value_base64: string;
         };
         /**
+         * Window
+         * @description Which rows are taken together. Exactly one of tumbling, sliding, session, count.
+         */
+        Window: {
+            /**
+             * Advance
+             * @description How far the next one begins after this one.
+             */
+            advance?: string | number | null;
+            /**
+             * Count
+             * @description Windows of so many rows.
+             */
+            count?: number | null;
+            /**
+             * Order By
+             * @description What a count window's rows are in order of.
+             */
+            order_by?: string | null;
+            /**
+             * Session
+             * @description Until for so long nothing came.
+             */
+            session?: string | null;
+            /**
+             * Sliding
+             * @description Windows of this length, one every `advance`.
+             */
+            sliding?: string | null;
+            /**
+             * Tumbling
+             * @description Windows of this length, one after the other.
+             */
+            tumbling?: string | null;
+        };
+        /**
          * Outcome
          * @description How an attempt to deliver ended.
          * @enum {string}
@@ -2990,6 +5928,53 @@ export interface components {
          * @enum {string}
          */
         catchment__lake__formats__Format: "parquet" | "csv" | "arrow";
+        /**
+         * Stage
+         * @description Where in a node something is counted, in the order of a record's way.
+         * @enum {string}
+         */
+        catchment__ledger__model__Stage: "broker" | "lake" | "postgres";
+        /**
+         * Format
+         * @description What the content of records is.
+         * @enum {string}
+         */
+        catchment__queries__model__sources__Format: "json" | "text";
+        /**
+         * Stage
+         * @description One input, box or output.
+         */
+        catchment__queries__trace__Stage: {
+            /**
+             * Delay Ms
+             * @description Median from a record's origin to here.
+             */
+            delay_ms?: number | null;
+            /**
+             * Late
+             * @default 0
+             */
+            late: number;
+            /** Name */
+            name: string;
+            /**
+             * Own Ms
+             * @description What it added to the delay of what it reads.
+             */
+            own_ms?: number | null;
+            /** P99 Ms */
+            p99_ms?: number | null;
+            /**
+             * Refused
+             * @default 0
+             */
+            refused: number;
+            /**
+             * Rows
+             * @description Rows that left it.
+             */
+            rows: number;
+        };
         /**
          * Format
          * @description How a device writes its measurements.
@@ -3066,6 +6051,51 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "acknowledged": {
+                     *             "at_ms": 1794878845504,
+                     *             "by": "user/alice",
+                     *             "note": ""
+                     *           },
+                     *           "at_ms": 1794878845504,
+                     *           "average": 1,
+                     *           "channels": [
+                     *             "duty"
+                     *           ],
+                     *           "cleared_ms": 1794878845504,
+                     *           "count": 1,
+                     *           "device": "kiln-1",
+                     *           "device_name": "Kiln 1",
+                     *           "direction": "ABOVE",
+                     *           "exceeded_for_ms": 1,
+                     *           "field": "temperature",
+                     *           "first_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "last_ms": 1794878845504,
+                     *           "latest": 1,
+                     *           "location": "hall 2",
+                     *           "node": "oslo",
+                     *           "peak": 1,
+                     *           "raised_ms": 1794878845504,
+                     *           "rule": "oven-hot",
+                     *           "rule_version": 1,
+                     *           "sensor": "oven-3",
+                     *           "sensor_name": "Oven 3",
+                     *           "sensor_type": "oven-temperature",
+                     *           "sentence": "Oven 3 in hall 2 is too hot",
+                     *           "site": "oslo",
+                     *           "state": "raised",
+                     *           "threshold": 1,
+                     *           "unit": "C",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AlertPage"];
                 };
             };
@@ -3075,6 +6105,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3084,6 +6124,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3093,6 +6143,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3116,6 +6176,58 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "acknowledged": {
+                     *         "at_ms": 1794878845504,
+                     *         "by": "user/alice",
+                     *         "note": ""
+                     *       },
+                     *       "at_ms": 1794878845504,
+                     *       "average": 1,
+                     *       "channels": [
+                     *         "duty"
+                     *       ],
+                     *       "cleared_ms": 1794878845504,
+                     *       "count": 1,
+                     *       "deliveries": [
+                     *         {
+                     *           "alert": "alert",
+                     *           "at_ms": 1794878845504,
+                     *           "attempt": 1,
+                     *           "channel": "duty",
+                     *           "error": "",
+                     *           "in_doubt": false,
+                     *           "outcome": "delivered",
+                     *           "state": "raised"
+                     *         }
+                     *       ],
+                     *       "device": "kiln-1",
+                     *       "device_name": "Kiln 1",
+                     *       "direction": "ABOVE",
+                     *       "exceeded_for_ms": 1,
+                     *       "field": "temperature",
+                     *       "first_ms": 1794878845504,
+                     *       "id": "id",
+                     *       "last_ms": 1794878845504,
+                     *       "latest": 1,
+                     *       "location": "hall 2",
+                     *       "node": "oslo",
+                     *       "peak": 1,
+                     *       "raised_ms": 1794878845504,
+                     *       "rule": "oven-hot",
+                     *       "rule_version": 1,
+                     *       "sensor": "oven-3",
+                     *       "sensor_name": "Oven 3",
+                     *       "sensor_type": "oven-temperature",
+                     *       "sentence": "Oven 3 in hall 2 is too hot",
+                     *       "site": "oslo",
+                     *       "state": "raised",
+                     *       "threshold": 1,
+                     *       "unit": "C",
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["AlertDetail"];
                 };
             };
@@ -3125,6 +6237,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3134,6 +6256,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3143,6 +6275,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3152,6 +6294,1550 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acknowledge_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The alert's id: node/site/sensor/rule/first_ms. */
+                alert: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "A technician is on the way."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Noted"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "acknowledged": {
+                     *         "at_ms": 1794878845504,
+                     *         "by": "user/alice",
+                     *         "note": ""
+                     *       },
+                     *       "at_ms": 1794878845504,
+                     *       "average": 1,
+                     *       "channels": [
+                     *         "duty"
+                     *       ],
+                     *       "cleared_ms": 1794878845504,
+                     *       "count": 1,
+                     *       "deliveries": [
+                     *         {
+                     *           "alert": "alert",
+                     *           "at_ms": 1794878845504,
+                     *           "attempt": 1,
+                     *           "channel": "duty",
+                     *           "error": "",
+                     *           "in_doubt": false,
+                     *           "outcome": "delivered",
+                     *           "state": "raised"
+                     *         }
+                     *       ],
+                     *       "device": "kiln-1",
+                     *       "device_name": "Kiln 1",
+                     *       "direction": "ABOVE",
+                     *       "exceeded_for_ms": 1,
+                     *       "field": "temperature",
+                     *       "first_ms": 1794878845504,
+                     *       "id": "id",
+                     *       "last_ms": 1794878845504,
+                     *       "latest": 1,
+                     *       "location": "hall 2",
+                     *       "node": "oslo",
+                     *       "peak": 1,
+                     *       "raised_ms": 1794878845504,
+                     *       "rule": "oven-hot",
+                     *       "rule_version": 1,
+                     *       "sensor": "oven-3",
+                     *       "sensor_name": "Oven 3",
+                     *       "sensor_type": "oven-temperature",
+                     *       "sentence": "Oven 3 in hall 2 is too hot",
+                     *       "site": "oslo",
+                     *       "state": "raised",
+                     *       "threshold": 1,
+                     *       "unit": "C",
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AlertDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_audit: {
+        parameters: {
+            query?: {
+                /** @description Only of whom it contains this. */
+                who?: string | null;
+                /** @description Only where operation or target contain this. */
+                what?: string | null;
+                /** @description At this time or later. */
+                since_ms?: number | null;
+                /** @description Before this time. */
+                until_ms?: number | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "address": "192.0.2.7",
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "node": "oslo",
+                     *           "outcome": 200,
+                     *           "target": "/api/v1/rules/oven-hot",
+                     *           "what": "put_rule",
+                     *           "who": "user/alice"
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_centres: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "oslo"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CentreList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_centre: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The centre's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bootstrap_servers": "bootstrap_servers",
+                     *       "granted": false,
+                     *       "identity": {
+                     *         "ca": "-----BEGIN CERTIFICATE-----…",
+                     *         "certificate": "-----BEGIN CERTIFICATE-----…",
+                     *         "key": "-----BEGIN PRIVATE KEY-----…"
+                     *       },
+                     *       "name": "oslo",
+                     *       "site": "oslo"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InvitedCentre"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_centre: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The centre's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    accept_invitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The centre's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fingerprint": "5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c5f0c",
+                 *       "token": "cti.oslo.…",
+                 *       "url": "https://centre.example:8443"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CentreInvitation"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "granted": false,
+                     *       "name": "oslo"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JoinedCentre"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_certificates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "days_left": 1,
+                     *           "expires_at": "2026-11-17T01:27:25Z",
+                     *           "fingerprint": "5f0c…",
+                     *           "kind": "authority",
+                     *           "name": "oslo"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CertificateList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_channels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "kind": "kind",
+                     *           "name": "oslo"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChannelList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The channel's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delivered": false,
+                     *       "error": "error",
+                     *       "name": "oslo"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChannelTested"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    configuration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "file": "/etc/catchment.yaml",
+                     *       "items": [
+                     *         {
+                     *           "from": "file",
+                     *           "key": "site",
+                     *           "value": "oslo"
+                     *         },
+                     *         {
+                     *           "from": "default",
+                     *           "key": "api.port",
+                     *           "value": 8443
+                     *         },
+                     *         {
+                     *           "from": "file",
+                     *           "key": "lake.storage_options",
+                     *           "value": {
+                     *             "key": "**********"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Configuration"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_consumers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "oslo",
+                     *           "topics": [
+                     *             "records"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsumerList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_consumer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The consumer's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "topics": [
+                 *         "measurements",
+                 *         "alerts"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ConsumerSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bootstrap_servers": "bootstrap_servers",
+                     *       "granted": false,
+                     *       "groups": "groups",
+                     *       "identity": {
+                     *         "ca": "-----BEGIN CERTIFICATE-----…",
+                     *         "certificate": "-----BEGIN CERTIFICATE-----…",
+                     *         "key": "-----BEGIN PRIVATE KEY-----…"
+                     *       },
+                     *       "name": "oslo",
+                     *       "topics": [
+                     *         "records"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangedConsumer"];
+                };
+            };
+            /** @description The consumer was made */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bootstrap_servers": "bootstrap_servers",
+                     *       "granted": false,
+                     *       "groups": "groups",
+                     *       "identity": {
+                     *         "ca": "-----BEGIN CERTIFICATE-----…",
+                     *         "certificate": "-----BEGIN CERTIFICATE-----…",
+                     *         "key": "-----BEGIN PRIVATE KEY-----…"
+                     *       },
+                     *       "name": "oslo",
+                     *       "topics": [
+                     *         "records"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangedConsumer"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_consumer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The consumer's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    certify_consumer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The consumer's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bootstrap_servers": "bootstrap_servers",
+                     *       "granted": false,
+                     *       "groups": "groups",
+                     *       "identity": {
+                     *         "ca": "-----BEGIN CERTIFICATE-----…",
+                     *         "certificate": "-----BEGIN CERTIFICATE-----…",
+                     *         "key": "-----BEGIN PRIVATE KEY-----…"
+                     *       },
+                     *       "name": "oslo",
+                     *       "topics": [
+                     *         "records"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangedConsumer"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3185,6 +7871,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "key": "key",
+                     *           "number": 1,
+                     *           "reason": "the field temperature is no number",
+                     *           "replay": {
+                     *             "at_ms": 1794878845504,
+                     *             "by": "user/alice",
+                     *             "digest": "digest",
+                     *             "progress": "sending",
+                     *             "topic": "catchment.v1.records"
+                     *           },
+                     *           "site": "oslo",
+                     *           "size_bytes": 1,
+                     *           "stream": "boiler",
+                     *           "topic": "catchment.v1.records"
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["LetterPage"];
                 };
             };
@@ -3194,6 +7905,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3203,6 +7924,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3212,6 +7943,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3221,6 +7962,107 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_reasons: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": false,
+                     *       "items": [
+                     *         {
+                     *           "count": 1,
+                     *           "newest_id": "newest_id",
+                     *           "newest_ms": 1794878845504,
+                     *           "reason": "the field temperature is no number",
+                     *           "topic": "catchment.v1.records"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReasonList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3243,6 +8085,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "at_ms": 1794878845504,
+                     *       "headers": [
+                     *         {
+                     *           "name": "oslo",
+                     *           "value_base64": "value_base64"
+                     *         }
+                     *       ],
+                     *       "id": "id",
+                     *       "key": "key",
+                     *       "number": 1,
+                     *       "reason": "the field temperature is no number",
+                     *       "replay": {
+                     *         "at_ms": 1794878845504,
+                     *         "by": "user/alice",
+                     *         "digest": "digest",
+                     *         "progress": "sending",
+                     *         "topic": "catchment.v1.records"
+                     *       },
+                     *       "site": "oslo",
+                     *       "size_bytes": 1,
+                     *       "stream": "boiler",
+                     *       "text": "text",
+                     *       "topic": "catchment.v1.records",
+                     *       "value_base64": "value_base64"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WholeLetter"];
                 };
             };
@@ -3252,6 +8122,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3261,6 +8141,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3270,6 +8160,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3279,6 +8179,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3288,6 +8198,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3304,6 +8224,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "again": false
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReplayRequest"] | null;
             };
         };
@@ -3314,6 +8239,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "at_ms": 1794878845504,
+                     *       "id": "id",
+                     *       "key": "key",
+                     *       "number": 1,
+                     *       "reason": "the field temperature is no number",
+                     *       "replay": {
+                     *         "at_ms": 1794878845504,
+                     *         "by": "user/alice",
+                     *         "digest": "digest",
+                     *         "progress": "sending",
+                     *         "topic": "catchment.v1.records"
+                     *       },
+                     *       "site": "oslo",
+                     *       "size_bytes": 1,
+                     *       "stream": "boiler",
+                     *       "topic": "catchment.v1.records"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Letter"];
                 };
             };
@@ -3323,6 +8268,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3332,6 +8287,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3341,6 +8306,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3350,6 +8325,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3359,6 +8344,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3368,6 +8363,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3377,6 +8382,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3404,6 +8419,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "description": "",
+                     *           "id": "id",
+                     *           "location": "",
+                     *           "name": "oslo",
+                     *           "site": "oslo",
+                     *           "updated_ms": 1794878845504,
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["DevicePage"];
                 };
             };
@@ -3413,6 +8444,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3422,6 +8463,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3431,6 +8482,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3440,6 +8501,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3466,6 +8537,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "",
+                     *       "id": "id",
+                     *       "location": "",
+                     *       "name": "oslo",
+                     *       "site": "oslo",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Device"];
                 };
             };
@@ -3475,6 +8557,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3484,6 +8576,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3493,6 +8595,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3502,6 +8614,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3511,6 +8633,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3533,6 +8665,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "",
+                 *       "location": "",
+                 *       "name": "oslo"
+                 *     }
+                 */
                 "application/json": components["schemas"]["DeviceSpec"];
             };
         };
@@ -3543,6 +8682,17 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "",
+                     *       "id": "id",
+                     *       "location": "",
+                     *       "name": "oslo",
+                     *       "site": "oslo",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Device"];
                 };
             };
@@ -3552,6 +8702,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3561,6 +8721,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3570,6 +8740,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3579,6 +8759,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3588,6 +8778,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3597,6 +8797,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3606,6 +8816,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3615,6 +8835,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3650,6 +8880,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3659,6 +8899,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3668,6 +8918,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3677,6 +8937,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3686,6 +8956,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3695,6 +8975,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3704,6 +8994,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3747,6 +9047,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3756,6 +9066,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3765,6 +9085,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3774,6 +9104,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3783,6 +9123,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3792,6 +9142,204 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_gaps: {
+        parameters: {
+            query?: {
+                /** @description Only open or only closed ones. */
+                state?: components["schemas"]["GapState"] | null;
+                /** @description Of this site. */
+                site?: string | null;
+                /** @description Of this stream. */
+                stream?: string | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "closed_ms": 1794878845504,
+                     *           "epoch": 1,
+                     *           "first": 1,
+                     *           "gateway": "gateway",
+                     *           "id": "id",
+                     *           "last": 1,
+                     *           "opened_ms": 1794878845504,
+                     *           "records": 1,
+                     *           "site": "oslo",
+                     *           "stream": "boiler"
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GapPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_gateways: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "behind_bytes": 1,
+                     *           "confirmed": 1,
+                     *           "connections": 1,
+                     *           "detail": "There is no rule 'oven-hot'",
+                     *           "full_in_s": 1,
+                     *           "last_origin_us": 1794878845504000,
+                     *           "listeners": {},
+                     *           "name": "oslo",
+                     *           "own": false,
+                     *           "site": "oslo",
+                     *           "spool_bytes": 1,
+                     *           "spool_fill": 1,
+                     *           "spool_max_bytes": 1,
+                     *           "state": "starting",
+                     *           "streams": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3812,6 +9360,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "bytes": 1,
+                     *           "columns": {
+                     *             "temperature": "temperature"
+                     *           },
+                     *           "description": "description",
+                     *           "files": 1,
+                     *           "first_day": "first_day",
+                     *           "last_day": "last_day",
+                     *           "name": "oslo",
+                     *           "rows": 1,
+                     *           "version": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Tables"];
                 };
             };
@@ -3821,6 +9388,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3830,6 +9407,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3839,6 +9426,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3864,6 +9461,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "duplicates": 1,
+                     *           "epoch": 1,
+                     *           "first_origin_us": 1794878845504000,
+                     *           "gaps": [
+                     *             [
+                     *               1,
+                     *               1
+                     *             ]
+                     *           ],
+                     *           "gateway": "gateway",
+                     *           "highest": 1,
+                     *           "last_origin_us": 1794878845504000,
+                     *           "missing": 1,
+                     *           "out_of_order": 1,
+                     *           "received": 1,
+                     *           "site": "oslo",
+                     *           "stream": "boiler",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["LedgerPage"];
                 };
             };
@@ -3873,6 +9497,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3882,6 +9516,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3891,6 +9535,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3920,6 +9574,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3929,6 +9593,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3956,6 +9630,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "fields": {},
+                     *           "format": "json",
+                     *           "id": "id",
+                     *           "sensor": {
+                     *             "field": "temperature"
+                     *           },
+                     *           "site": "oslo",
+                     *           "streams": "streams",
+                     *           "subject": "TemperatureData",
+                     *           "timestamp": {
+                     *             "field": "temperature",
+                     *             "unit": "ms"
+                     *           },
+                     *           "updated_ms": 1794878845504,
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["MappingPage"];
                 };
             };
@@ -3965,6 +9663,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3974,6 +9682,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3983,6 +9701,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -3992,6 +9720,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4018,6 +9756,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "fields": {},
+                     *       "format": "json",
+                     *       "id": "id",
+                     *       "sensor": {
+                     *         "field": "temperature"
+                     *       },
+                     *       "site": "oslo",
+                     *       "streams": "streams",
+                     *       "subject": "TemperatureData",
+                     *       "timestamp": {
+                     *         "field": "temperature",
+                     *         "unit": "ms"
+                     *       },
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Mapping"];
                 };
             };
@@ -4027,6 +9784,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4036,6 +9803,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4045,6 +9822,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4054,6 +9841,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4063,6 +9860,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4085,6 +9892,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "fields": {},
+                 *       "format": "json",
+                 *       "sensor": {
+                 *         "field": "temperature"
+                 *       },
+                 *       "streams": "streams",
+                 *       "subject": "TemperatureData",
+                 *       "timestamp": {
+                 *         "field": "temperature",
+                 *         "unit": "ms"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["MappingSpec"];
             };
         };
@@ -4095,6 +9917,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "fields": {},
+                     *       "format": "json",
+                     *       "id": "id",
+                     *       "sensor": {
+                     *         "field": "temperature"
+                     *       },
+                     *       "site": "oslo",
+                     *       "streams": "streams",
+                     *       "subject": "TemperatureData",
+                     *       "timestamp": {
+                     *         "field": "temperature",
+                     *         "unit": "ms"
+                     *       },
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Mapping"];
                 };
             };
@@ -4104,6 +9945,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4113,6 +9964,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4122,6 +9983,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4131,6 +10002,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4140,6 +10021,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4149,6 +10040,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4158,6 +10059,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4167,6 +10078,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4202,6 +10123,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4211,6 +10142,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4220,6 +10161,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4229,6 +10180,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4238,6 +10199,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4247,6 +10218,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4256,6 +10237,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4296,6 +10287,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4305,6 +10306,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4314,6 +10325,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4323,6 +10344,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4332,6 +10363,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4341,6 +10382,161 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "alerts": {
+                     *         "newest": [
+                     *           {
+                     *             "acknowledged": {
+                     *               "at_ms": 1794878845504,
+                     *               "by": "user/alice",
+                     *               "note": ""
+                     *             },
+                     *             "at_ms": 1794878845504,
+                     *             "average": 1,
+                     *             "channels": [
+                     *               "duty"
+                     *             ],
+                     *             "cleared_ms": 1794878845504,
+                     *             "count": 1,
+                     *             "device": "kiln-1",
+                     *             "device_name": "Kiln 1",
+                     *             "direction": "ABOVE",
+                     *             "exceeded_for_ms": 1,
+                     *             "field": "temperature",
+                     *             "first_ms": 1794878845504,
+                     *             "id": "id",
+                     *             "last_ms": 1794878845504,
+                     *             "latest": 1,
+                     *             "location": "hall 2",
+                     *             "node": "oslo",
+                     *             "peak": 1,
+                     *             "raised_ms": 1794878845504,
+                     *             "rule": "oven-hot",
+                     *             "rule_version": 1,
+                     *             "sensor": "oven-3",
+                     *             "sensor_name": "Oven 3",
+                     *             "sensor_type": "oven-temperature",
+                     *             "sentence": "Oven 3 in hall 2 is too hot",
+                     *             "site": "oslo",
+                     *             "state": "raised",
+                     *             "threshold": 1,
+                     *             "unit": "C",
+                     *             "version": 1
+                     *           }
+                     *         ],
+                     *         "open": 1,
+                     *         "unacknowledged": 1
+                     *       },
+                     *       "at_ms": 1794878845504,
+                     *       "changes": [
+                     *         {
+                     *           "address": "192.0.2.7",
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "node": "oslo",
+                     *           "outcome": 200,
+                     *           "target": "/api/v1/rules/oven-hot",
+                     *           "what": "put_rule",
+                     *           "who": "user/alice"
+                     *         }
+                     *       ],
+                     *       "ledger": {
+                     *         "accepted": 1,
+                     *         "duplicates": 1,
+                     *         "missing": 1,
+                     *         "out_of_order": 1,
+                     *         "rate_per_s": 20,
+                     *         "received": 1,
+                     *         "under_way": 1
+                     *       },
+                     *       "ready": false,
+                     *       "role": "site",
+                     *       "site": "oslo",
+                     *       "sites": [
+                     *         {
+                     *           "backlog_records": 1,
+                     *           "delay_ms": 8.1,
+                     *           "health": "well",
+                     *           "last_origin_us": 1794878845504000,
+                     *           "missing": 1,
+                     *           "name": "oslo",
+                     *           "own": false,
+                     *           "rate_per_s": 20,
+                     *           "streams": 1,
+                     *           "why": "why"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4361,6 +10557,60 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "duplicated": 1,
+                     *       "expired": 1,
+                     *       "holds": false,
+                     *       "missing": 1,
+                     *       "out_of_order": 1,
+                     *       "rate_per_s": 20,
+                     *       "received": 1,
+                     *       "sent": 1,
+                     *       "streams": [
+                     *         {
+                     *           "duplicated": 1,
+                     *           "epoch": 1,
+                     *           "expired": 0,
+                     *           "gaps": [
+                     *             [
+                     *               1,
+                     *               1
+                     *             ]
+                     *           ],
+                     *           "gateway": "gateway",
+                     *           "hops": [
+                     *             {
+                     *               "duplicated": 1,
+                     *               "expired": 0,
+                     *               "gaps": [
+                     *                 [
+                     *                   1,
+                     *                   1
+                     *                 ]
+                     *               ],
+                     *               "missing": 1,
+                     *               "node": "oslo",
+                     *               "out_of_order": 1,
+                     *               "received": 1,
+                     *               "stage": "broker",
+                     *               "under_way": 1
+                     *             }
+                     *           ],
+                     *           "last_origin_us": 1794878845504000,
+                     *           "missing": 1,
+                     *           "out_of_order": 1,
+                     *           "rate_per_s": 20,
+                     *           "received": 1,
+                     *           "sent": 1,
+                     *           "site": "oslo",
+                     *           "stream": "boiler",
+                     *           "under_way": 1
+                     *         }
+                     *       ],
+                     *       "under_way": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Proof"];
                 };
             };
@@ -4370,6 +10620,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4379,6 +10639,2346 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by": "user/alice",
+                     *       "ended_ms": 1794878845504,
+                     *       "failure": {
+                     *         "code": "not-found",
+                     *         "detail": "There is no rule 'oven-hot'",
+                     *         "remedy": "`catchment rules list` shows those there are."
+                     *       },
+                     *       "proof": {
+                     *         "duplicated": 1,
+                     *         "expired": 1,
+                     *         "holds": false,
+                     *         "missing": 1,
+                     *         "out_of_order": 1,
+                     *         "rate_per_s": 20,
+                     *         "received": 1,
+                     *         "sent": 1,
+                     *         "streams": [
+                     *           {
+                     *             "duplicated": 1,
+                     *             "epoch": 1,
+                     *             "expired": 0,
+                     *             "gaps": [
+                     *               [
+                     *                 1,
+                     *                 1
+                     *               ]
+                     *             ],
+                     *             "gateway": "gateway",
+                     *             "hops": [
+                     *               {
+                     *                 "duplicated": 1,
+                     *                 "expired": 0,
+                     *                 "gaps": [],
+                     *                 "missing": 1,
+                     *                 "node": "oslo",
+                     *                 "out_of_order": 1,
+                     *                 "received": 1,
+                     *                 "stage": "broker",
+                     *                 "under_way": 1
+                     *               }
+                     *             ],
+                     *             "last_origin_us": 1794878845504000,
+                     *             "missing": 1,
+                     *             "out_of_order": 1,
+                     *             "rate_per_s": 20,
+                     *             "received": 1,
+                     *             "sent": 1,
+                     *             "site": "oslo",
+                     *             "stream": "boiler",
+                     *             "under_way": 1
+                     *           }
+                     *         ],
+                     *         "under_way": 1
+                     *       },
+                     *       "records": 0,
+                     *       "started_ms": 1794878845504,
+                     *       "state": "counting"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Recount"];
+                };
+            };
+            /** @description None was asked for since the service started */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    start_recount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "wait_s": 15
+                 *     }
+                 */
+                "application/json": components["schemas"]["RecountRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "by": "user/alice",
+                     *       "ended_ms": 1794878845504,
+                     *       "failure": {
+                     *         "code": "not-found",
+                     *         "detail": "There is no rule 'oven-hot'",
+                     *         "remedy": "`catchment rules list` shows those there are."
+                     *       },
+                     *       "proof": {
+                     *         "duplicated": 1,
+                     *         "expired": 1,
+                     *         "holds": false,
+                     *         "missing": 1,
+                     *         "out_of_order": 1,
+                     *         "rate_per_s": 20,
+                     *         "received": 1,
+                     *         "sent": 1,
+                     *         "streams": [
+                     *           {
+                     *             "duplicated": 1,
+                     *             "epoch": 1,
+                     *             "expired": 0,
+                     *             "gaps": [
+                     *               [
+                     *                 1,
+                     *                 1
+                     *               ]
+                     *             ],
+                     *             "gateway": "gateway",
+                     *             "hops": [
+                     *               {
+                     *                 "duplicated": 1,
+                     *                 "expired": 0,
+                     *                 "gaps": [],
+                     *                 "missing": 1,
+                     *                 "node": "oslo",
+                     *                 "out_of_order": 1,
+                     *                 "received": 1,
+                     *                 "stage": "broker",
+                     *                 "under_way": 1
+                     *               }
+                     *             ],
+                     *             "last_origin_us": 1794878845504000,
+                     *             "missing": 1,
+                     *             "out_of_order": 1,
+                     *             "rate_per_s": 20,
+                     *             "received": 1,
+                     *             "sent": 1,
+                     *             "site": "oslo",
+                     *             "stream": "boiler",
+                     *             "under_way": 1
+                     *           }
+                     *         ],
+                     *         "under_way": 1
+                     *       },
+                     *       "records": 0,
+                     *       "started_ms": 1794878845504,
+                     *       "state": "counting"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Recount"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    stop_recount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_providers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "oslo"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProviderList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The provider's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "host": "host",
+                     *       "identity": {
+                     *         "ca": "-----BEGIN CERTIFICATE-----…",
+                     *         "certificate": "-----BEGIN CERTIFICATE-----…",
+                     *         "key": "-----BEGIN PRIVATE KEY-----…"
+                     *       },
+                     *       "name": "oslo",
+                     *       "port": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewProvider"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_provider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The provider's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_queries: {
+        parameters: {
+            query?: {
+                /** @description Only those of this site. */
+                site?: string | null;
+                /** @description Most items of a page. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "about": "Packets of each second",
+                     *           "boxes": {
+                     *             "counts": {
+                     *               "aggregate": "packets",
+                     *               "values": {
+                     *                 "tuples": "count(*)"
+                     *               },
+                     *               "window": {
+                     *                 "tumbling": "1s"
+                     *               }
+                     *             }
+                     *           },
+                     *           "id": "packets-per-second",
+                     *           "inputs": {
+                     *             "packets": {
+                     *               "format": "json",
+                     *               "records": "packets",
+                     *               "schema": {
+                     *                 "protocol": "string",
+                     *                 "time": "timestamp"
+                     *               },
+                     *               "time": "time"
+                     *             }
+                     *           },
+                     *           "outputs": {
+                     *             "counts": {
+                     *               "from": "counts"
+                     *             }
+                     *           },
+                     *           "site": "oslo",
+                     *           "updated_ms": 1794878824534,
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QueryPage"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    check_query: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "yaml": "yaml"
+                 *     }
+                 */
+                "application/json": components["schemas"]["QueryText"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "problems": [
+                     *         "problem"
+                     *       ],
+                     *       "query": {
+                     *         "about": "Packets of each second",
+                     *         "boxes": {
+                     *           "counts": {
+                     *             "aggregate": "packets",
+                     *             "values": {
+                     *               "tuples": "count(*)"
+                     *             },
+                     *             "window": {
+                     *               "tumbling": "1s"
+                     *             }
+                     *           }
+                     *         },
+                     *         "inputs": {
+                     *           "packets": {
+                     *             "format": "json",
+                     *             "records": "packets",
+                     *             "schema": {
+                     *               "protocol": "string",
+                     *               "time": "timestamp"
+                     *             },
+                     *             "time": "time"
+                     *           }
+                     *         },
+                     *         "name": "packets-per-second",
+                     *         "outputs": {
+                     *           "counts": {
+                     *             "from": "counts"
+                     *           }
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Checked"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    explain_query: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "yaml": "yaml"
+                 *     }
+                 */
+                "application/json": components["schemas"]["QueryText"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         "change"
+                     *       ],
+                     *       "mode": "real-time",
+                     *       "name": "oslo",
+                     *       "state": "state",
+                     *       "stateful": [
+                     *         "stateful"
+                     *       ],
+                     *       "streams": [
+                     *         {
+                     *           "columns": {
+                     *             "temperature": "temperature"
+                     *           },
+                     *           "giver": "giver",
+                     *           "name": "oslo",
+                     *           "stage": 1,
+                     *           "time": "time",
+                     *           "updating": false,
+                     *           "what": "put_rule"
+                     *         }
+                     *       ],
+                     *       "tasks": 1,
+                     *       "why": "why"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_query: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expected": {
+                 *         "hot": "sensor_id\noven\n"
+                 *       },
+                 *       "inputs": {
+                 *         "readings": "sensor_id,temperature\noven,240\nhall,21\n"
+                 *       },
+                 *       "yaml": "name: hot\ninputs:\n  readings: {measurements: TemperatureData}\nboxes:\n  hot: {filter: readings, where: temperature > 30}\noutputs:\n  hot: {from: hot}\n"
+                 *     }
+                 */
+                "application/json": components["schemas"]["QueryTest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "outputs": [
+                     *         {
+                     *           "columns": [
+                     *             "column"
+                     *           ],
+                     *           "count": 1,
+                     *           "differences": [
+                     *             "difference"
+                     *           ],
+                     *           "name": "oslo",
+                     *           "rows": [
+                     *             [
+                     *               21.5
+                     *             ]
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "passed": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QueryTested"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_query: {
+        parameters: {
+            query?: {
+                /** @description The site; by default this node's own. */
+                site?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Its name, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "about": "Packets of each second",
+                     *       "boxes": {
+                     *         "counts": {
+                     *           "aggregate": "packets",
+                     *           "values": {
+                     *             "tuples": "count(*)"
+                     *           },
+                     *           "window": {
+                     *             "tumbling": "1s"
+                     *           }
+                     *         }
+                     *       },
+                     *       "id": "packets-per-second",
+                     *       "inputs": {
+                     *         "packets": {
+                     *           "format": "json",
+                     *           "records": "packets",
+                     *           "schema": {
+                     *             "protocol": "string",
+                     *             "time": "timestamp"
+                     *           },
+                     *           "time": "time"
+                     *         }
+                     *       },
+                     *       "outputs": {
+                     *         "counts": {
+                     *           "from": "counts"
+                     *         }
+                     *       },
+                     *       "site": "oslo",
+                     *       "updated_ms": 1794878824534,
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeployedQuery"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_query: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its name, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "about": "Packets of each second",
+                 *       "boxes": {
+                 *         "counts": {
+                 *           "aggregate": "packets",
+                 *           "values": {
+                 *             "tuples": "count(*)"
+                 *           },
+                 *           "window": {
+                 *             "tumbling": "1s"
+                 *           }
+                 *         }
+                 *       },
+                 *       "inputs": {
+                 *         "packets": {
+                 *           "format": "json",
+                 *           "records": "packets",
+                 *           "schema": {
+                 *             "protocol": "string",
+                 *             "time": "timestamp"
+                 *           },
+                 *           "time": "time"
+                 *         }
+                 *       },
+                 *       "outputs": {
+                 *         "counts": {
+                 *           "from": "counts"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["QuerySpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "explanation": {
+                     *         "changes": [
+                     *           "change"
+                     *         ],
+                     *         "mode": "real-time",
+                     *         "name": "oslo",
+                     *         "state": "state",
+                     *         "stateful": [
+                     *           "stateful"
+                     *         ],
+                     *         "streams": [
+                     *           {
+                     *             "columns": {
+                     *               "temperature": "temperature"
+                     *             },
+                     *             "giver": "giver",
+                     *             "name": "oslo",
+                     *             "stage": 1,
+                     *             "time": "time",
+                     *             "updating": false,
+                     *             "what": "put_rule"
+                     *           }
+                     *         ],
+                     *         "tasks": 1,
+                     *         "why": "why"
+                     *       },
+                     *       "query": {
+                     *         "about": "Packets of each second",
+                     *         "boxes": {
+                     *           "counts": {
+                     *             "aggregate": "packets",
+                     *             "values": {
+                     *               "tuples": "count(*)"
+                     *             },
+                     *             "window": {
+                     *               "tumbling": "1s"
+                     *             }
+                     *           }
+                     *         },
+                     *         "id": "packets-per-second",
+                     *         "inputs": {
+                     *           "packets": {
+                     *             "format": "json",
+                     *             "records": "packets",
+                     *             "schema": {
+                     *               "protocol": "string",
+                     *               "time": "timestamp"
+                     *             },
+                     *             "time": "time"
+                     *           }
+                     *         },
+                     *         "outputs": {
+                     *           "counts": {
+                     *             "from": "counts"
+                     *           }
+                     *         },
+                     *         "site": "oslo",
+                     *         "updated_ms": 1794878824534,
+                     *         "version": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_query: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Change only this version. */
+                "if-match"?: string | null;
+                /** @description `*`: only if there is none. */
+                "if-none-match"?: string | null;
+            };
+            path: {
+                /** @description Its name, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    trace_query: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its name, unique in its site. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delay_ms": 8.1,
+                     *       "detail": "",
+                     *       "losing": [
+                     *         "losing"
+                     *       ],
+                     *       "met": false,
+                     *       "name": "oslo",
+                     *       "objective_ms": 1,
+                     *       "slowest": "slowest",
+                     *       "stages": [
+                     *         {
+                     *           "delay_ms": 8.1,
+                     *           "late": 0,
+                     *           "name": "oslo",
+                     *           "own_ms": 1,
+                     *           "p99_ms": 1,
+                     *           "refused": 0,
+                     *           "rows": 1
+                     *         }
+                     *       ],
+                     *       "state": "state"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Trace"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    readings: {
+        parameters: {
+            query: {
+                /** @description The sensor, as `site/id`. */
+                sensor: string;
+                /** @description Which value; by default its first that is a number. */
+                field?: string | null;
+                /** @description The first time, as ISO 8601; without a zone it is UTC. */
+                since?: string | null;
+                /** @description The time before which it ends. */
+                until?: string | null;
+                /** @description Most points. */
+                points?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "bucket_ms": 1,
+                     *       "count": 1,
+                     *       "field": "temperature",
+                     *       "fields": [
+                     *         "temperature"
+                     *       ],
+                     *       "points": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "count": 1,
+                     *           "max": 1,
+                     *           "mean": 1,
+                     *           "min": 1
+                     *         }
+                     *       ],
+                     *       "sensor": "oven-3",
+                     *       "since_ms": 1794878845504,
+                     *       "until_ms": 1794878845504
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Readings"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Timeout */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    live_readings: {
+        parameters: {
+            query: {
+                /** @description The sensor, as `site/id`. */
+                sensor: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The `data` of each event `reading`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["LiveReading"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_roles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "viewer",
+                     *           "scopes": [
+                     *             "status:read"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "scopes": [
+                     *         "status:read"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RoleList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4404,6 +13004,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "above": 1,
+                     *           "below": 1,
+                     *           "channels": [
+                     *             "duty"
+                     *           ],
+                     *           "description": "",
+                     *           "enabled": true,
+                     *           "field": "temperature",
+                     *           "hysteresis": 0,
+                     *           "id": "id",
+                     *           "lasting_every_s": 60,
+                     *           "message": "",
+                     *           "min_duration_s": 0,
+                     *           "select": {
+                     *             "device": "kiln-1",
+                     *             "sensor": "oven-3",
+                     *             "sensor_type": "oven-temperature",
+                     *             "site": "oslo"
+                     *           },
+                     *           "site": "oslo",
+                     *           "unit": "C",
+                     *           "updated_ms": 1794878845504,
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RulePage"];
                 };
             };
@@ -4413,6 +13045,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4422,6 +13064,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4431,6 +13083,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4440,6 +13102,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4463,6 +13135,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "above": 1,
+                     *       "below": 1,
+                     *       "channels": [
+                     *         "duty"
+                     *       ],
+                     *       "description": "",
+                     *       "enabled": true,
+                     *       "field": "temperature",
+                     *       "hysteresis": 0,
+                     *       "id": "id",
+                     *       "lasting_every_s": 60,
+                     *       "message": "",
+                     *       "min_duration_s": 0,
+                     *       "select": {
+                     *         "device": "kiln-1",
+                     *         "sensor": "oven-3",
+                     *         "sensor_type": "oven-temperature",
+                     *         "site": "oslo"
+                     *       },
+                     *       "site": "oslo",
+                     *       "unit": "C",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Rule"];
                 };
             };
@@ -4472,6 +13171,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4481,6 +13190,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4490,6 +13209,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4499,6 +13228,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4508,6 +13247,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4530,6 +13279,29 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "above": 1,
+                 *       "below": 1,
+                 *       "channels": [
+                 *         "duty"
+                 *       ],
+                 *       "description": "",
+                 *       "enabled": true,
+                 *       "field": "temperature",
+                 *       "hysteresis": 0,
+                 *       "lasting_every_s": 60,
+                 *       "message": "",
+                 *       "min_duration_s": 0,
+                 *       "select": {
+                 *         "device": "kiln-1",
+                 *         "sensor": "oven-3",
+                 *         "sensor_type": "oven-temperature",
+                 *         "site": "oslo"
+                 *       },
+                 *       "unit": "C"
+                 *     }
+                 */
                 "application/json": components["schemas"]["RuleSpec"];
             };
         };
@@ -4540,6 +13312,33 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "above": 1,
+                     *       "below": 1,
+                     *       "channels": [
+                     *         "duty"
+                     *       ],
+                     *       "description": "",
+                     *       "enabled": true,
+                     *       "field": "temperature",
+                     *       "hysteresis": 0,
+                     *       "id": "id",
+                     *       "lasting_every_s": 60,
+                     *       "message": "",
+                     *       "min_duration_s": 0,
+                     *       "select": {
+                     *         "device": "kiln-1",
+                     *         "sensor": "oven-3",
+                     *         "sensor_type": "oven-temperature",
+                     *         "site": "oslo"
+                     *       },
+                     *       "site": "oslo",
+                     *       "unit": "C",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Rule"];
                 };
             };
@@ -4549,6 +13348,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4558,6 +13367,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4567,6 +13386,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4576,6 +13405,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4585,6 +13424,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4594,6 +13443,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4603,6 +13462,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4612,6 +13481,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4647,6 +13526,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4656,6 +13545,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4665,6 +13564,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4674,6 +13583,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4683,6 +13602,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4692,6 +13621,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4701,6 +13640,127 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_schemas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "compatibility": "compatibility",
+                     *           "id": 1,
+                     *           "schema": "{\"type\": \"record\", \"name\": \"TemperatureData\", \"fields\": […]}",
+                     *           "subject": "TemperatureData",
+                     *           "versions": [
+                     *             1
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubjectList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4728,6 +13788,23 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "description": "",
+                     *           "id": "id",
+                     *           "name": "oslo",
+                     *           "site": "oslo",
+                     *           "subject": "TemperatureData",
+                     *           "unit": "",
+                     *           "updated_ms": 1794878845504,
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SensorTypePage"];
                 };
             };
@@ -4737,6 +13814,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4746,6 +13833,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4755,6 +13852,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4764,6 +13871,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4790,6 +13907,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "",
+                     *       "id": "id",
+                     *       "name": "oslo",
+                     *       "site": "oslo",
+                     *       "subject": "TemperatureData",
+                     *       "unit": "",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["SensorType"];
                 };
             };
@@ -4799,6 +13928,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4808,6 +13947,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4817,6 +13966,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4826,6 +13985,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4835,6 +14004,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4857,6 +14036,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "",
+                 *       "name": "oslo",
+                 *       "subject": "TemperatureData",
+                 *       "unit": ""
+                 *     }
+                 */
                 "application/json": components["schemas"]["SensorTypeSpec"];
             };
         };
@@ -4867,6 +14054,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "",
+                     *       "id": "id",
+                     *       "name": "oslo",
+                     *       "site": "oslo",
+                     *       "subject": "TemperatureData",
+                     *       "unit": "",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["SensorType"];
                 };
             };
@@ -4876,6 +14075,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4885,6 +14094,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4894,6 +14113,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4903,6 +14132,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4912,6 +14151,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4921,6 +14170,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4930,6 +14189,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4939,6 +14208,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4974,6 +14253,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4983,6 +14272,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -4992,6 +14291,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5001,6 +14310,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5010,6 +14329,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5019,6 +14348,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5028,6 +14367,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5057,6 +14406,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "description": "description",
+                     *           "device_id": "kiln-1",
+                     *           "id": "id",
+                     *           "name": "oslo",
+                     *           "registered": false,
+                     *           "seen": {
+                     *             "first_ms": 1794878845504,
+                     *             "first_reading": {},
+                     *             "id": "id",
+                     *             "site": "oslo",
+                     *             "stream": "boiler",
+                     *             "subject": "TemperatureData"
+                     *           },
+                     *           "sensor_type_id": "oven-temperature",
+                     *           "site": "oslo",
+                     *           "updated_ms": 1794878845504,
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["SensorPage"];
                 };
             };
@@ -5066,6 +14441,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5075,6 +14460,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5084,6 +14479,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5093,6 +14498,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5119,6 +14534,27 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "description",
+                     *       "device_id": "kiln-1",
+                     *       "id": "id",
+                     *       "name": "oslo",
+                     *       "registered": false,
+                     *       "seen": {
+                     *         "first_ms": 1794878845504,
+                     *         "first_reading": {},
+                     *         "id": "id",
+                     *         "site": "oslo",
+                     *         "stream": "boiler",
+                     *         "subject": "TemperatureData"
+                     *       },
+                     *       "sensor_type_id": "oven-temperature",
+                     *       "site": "oslo",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["KnownSensor"];
                 };
             };
@@ -5128,6 +14564,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5137,6 +14583,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5146,6 +14602,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5155,6 +14621,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5164,6 +14640,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5186,6 +14672,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "",
+                 *       "device_id": "kiln-1",
+                 *       "name": "oslo",
+                 *       "sensor_type_id": "oven-temperature"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SensorSpec"];
             };
         };
@@ -5196,6 +14690,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "",
+                     *       "device_id": "kiln-1",
+                     *       "id": "id",
+                     *       "name": "oslo",
+                     *       "sensor_type_id": "oven-temperature",
+                     *       "site": "oslo",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Sensor"];
                 };
             };
@@ -5205,6 +14711,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5214,6 +14730,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5223,6 +14749,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5232,6 +14768,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5241,6 +14787,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5250,6 +14806,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5259,6 +14825,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5268,6 +14844,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5303,6 +14889,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5312,6 +14908,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5321,6 +14927,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5330,6 +14946,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5339,6 +14965,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5348,6 +14984,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5357,6 +15003,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5374,6 +15030,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "",
+                 *       "device_id": "kiln-1",
+                 *       "name": "oslo",
+                 *       "sensor_type_id": "oven-temperature"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Confirmation"];
             };
         };
@@ -5384,6 +15048,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "",
+                     *       "device_id": "kiln-1",
+                     *       "id": "id",
+                     *       "name": "oslo",
+                     *       "sensor_type_id": "oven-temperature",
+                     *       "site": "oslo",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Sensor"];
                 };
             };
@@ -5393,6 +15069,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5402,6 +15088,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5411,6 +15107,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5420,6 +15126,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5429,6 +15145,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5438,6 +15164,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5447,6 +15183,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5456,6 +15202,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5476,6 +15232,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "ends_at": "2026-11-17T01:27:25Z",
+                     *       "kind": "kind",
+                     *       "must_change_password": false,
+                     *       "name": "oslo",
+                     *       "role": "viewer",
+                     *       "scopes": [
+                     *         "status:read"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Who"];
                 };
             };
@@ -5492,6 +15260,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5506,6 +15284,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "alice",
+                 *       "password": "a long sentence"
+                 *     }
+                 */
                 "application/json": components["schemas"]["SignIn"];
             };
         };
@@ -5516,6 +15300,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "ends_at": "2026-11-17T01:27:25Z",
+                     *       "kind": "kind",
+                     *       "must_change_password": false,
+                     *       "name": "oslo",
+                     *       "role": "viewer",
+                     *       "scopes": [
+                     *         "status:read"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Who"];
                 };
             };
@@ -5525,6 +15321,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5534,6 +15340,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5543,6 +15359,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5552,6 +15378,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5561,6 +15397,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5568,7 +15414,10 @@ export interface operations {
     };
     sign_out: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Also end all other sessions of the caller. */
+                everywhere?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5588,6 +15437,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5597,6 +15456,364 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "current": "k3vd-9mqa-7pfs-2ncx",
+                 *       "new": "a long sentence"
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewPassword"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ends_at": "2026-11-17T01:27:25Z",
+                     *       "kind": "kind",
+                     *       "must_change_password": false,
+                     *       "name": "oslo",
+                     *       "role": "viewer",
+                     *       "scopes": [
+                     *         "status:read"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Who"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sessions: {
+        parameters: {
+            query?: {
+                /** @description Those of all users and tokens. */
+                everybody?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "address": "192.0.2.7",
+                     *           "began_at": "2026-11-17T01:27:25Z",
+                     *           "current": false,
+                     *           "ends_at": "2026-11-17T01:27:25Z",
+                     *           "id": "id",
+                     *           "kind": "kind",
+                     *           "name": "oslo"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id that the list has. */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5617,6 +15834,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "bootstrap_servers": "bootstrap_servers",
+                     *           "delay_ms": 8.1,
+                     *           "detail": "",
+                     *           "incident_count": 0,
+                     *           "incidents": [
+                     *             {
+                     *               "at_ms": 1794878845504,
+                     *               "finding": "truncated",
+                     *               "first_offset": 1,
+                     *               "last_offset": 1,
+                     *               "partition": 1,
+                     *               "site": "oslo",
+                     *               "topic": "catchment.v1.records"
+                     *             }
+                     *           ],
+                     *           "lag_records": 1,
+                     *           "last_error": "",
+                     *           "name": "oslo",
+                     *           "paused": false,
+                     *           "relayed_records": 0,
+                     *           "restarts": 0,
+                     *           "state": "starting",
+                     *           "topics": 0,
+                     *           "uptime_s": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["SiteList"];
                 };
             };
@@ -5626,6 +15875,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5635,6 +15894,620 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    join_centre: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "bootstrap_servers": "oslo.example:9092",
+                 *       "ca": "-----BEGIN CERTIFICATE-----…",
+                 *       "certificate": "-----BEGIN CERTIFICATE-----…",
+                 *       "key": "-----BEGIN PRIVATE KEY-----…",
+                 *       "site": "oslo",
+                 *       "token": "cti.oslo.…"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Joining"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_site: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The site's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "bootstrap_servers": "oslo.example:9092",
+                 *       "ca": "-----BEGIN CERTIFICATE-----…",
+                 *       "certificate": "-----BEGIN CERTIFICATE-----…",
+                 *       "key": "-----BEGIN PRIVATE KEY-----…"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SiteSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_site: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The site's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    invite_site: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The site's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "hours": 24
+                 *     }
+                 */
+                "application/json": components["schemas"]["InvitationSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "command": "command",
+                     *       "expires_at": "2026-11-17T01:27:25Z",
+                     *       "site": "oslo"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewInvitation"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause_site: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The site's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_site: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The site's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5649,6 +16522,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sql": "SELECT sensor, max(temperature) FROM temperature_data GROUP BY sensor"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Question"];
             };
         };
@@ -5659,6 +16537,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "columns": [
+                     *         "column"
+                     *       ],
+                     *       "complete": false,
+                     *       "rows": [
+                     *         [
+                     *           21.5
+                     *         ]
+                     *       ],
+                     *       "types": [
+                     *         "type"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Answer"];
                 };
             };
@@ -5668,6 +16562,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5677,6 +16581,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5686,6 +16600,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5695,6 +16619,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5704,6 +16638,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5713,6 +16657,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5722,6 +16676,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5739,6 +16703,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "sql": "SELECT sensor, max(temperature) FROM temperature_data GROUP BY sensor"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Question"];
             };
         };
@@ -5760,6 +16729,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5769,6 +16748,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5778,6 +16767,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5787,6 +16786,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5796,6 +16805,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5805,6 +16824,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5814,6 +16843,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5834,6 +16873,26 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "components": [
+                     *         {
+                     *           "detail": "",
+                     *           "figures": {},
+                     *           "name": "oslo",
+                     *           "needed": true,
+                     *           "pid": 1,
+                     *           "restarts": 0,
+                     *           "state": "starting",
+                     *           "uptime_s": 0
+                     *         }
+                     *       ],
+                     *       "console": "https://localhost:8443",
+                     *       "ready": false,
+                     *       "role": "site",
+                     *       "site": "oslo"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NodeStatus"];
                 };
             };
@@ -5843,6 +16902,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5852,6 +16921,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5861,6 +16940,307 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "created_at": "2026-11-17T01:27:25Z",
+                     *           "expires_at": "2026-11-17T01:27:25Z",
+                     *           "name": "oslo",
+                     *           "scopes": [
+                     *             "status:read"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The token's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "days": 90,
+                 *       "scopes": [
+                 *         "metrics:read"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TokenSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-11-17T01:27:25Z",
+                     *       "expires_at": "2026-11-17T01:27:25Z",
+                     *       "name": "oslo",
+                     *       "scopes": [
+                     *         "status:read"
+                     *       ],
+                     *       "token": "ctm.dashboard.…"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NewToken"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The token's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5888,6 +17268,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "description": "",
+                     *           "id": "id",
+                     *           "site": "oslo",
+                     *           "source": {
+                     *             "streams": "streams"
+                     *           },
+                     *           "type": "type",
+                     *           "updated_ms": 1794878845504,
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["TwinFeedPage"];
                 };
             };
@@ -5897,6 +17295,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5906,6 +17314,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5915,6 +17333,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5924,6 +17352,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5950,6 +17388,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "",
+                     *       "id": "id",
+                     *       "site": "oslo",
+                     *       "source": {
+                     *         "streams": "streams"
+                     *       },
+                     *       "type": "type",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["TwinFeed"];
                 };
             };
@@ -5959,6 +17410,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5968,6 +17429,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5977,6 +17448,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5986,6 +17467,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -5995,6 +17486,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6017,6 +17518,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "",
+                 *       "source": {
+                 *         "streams": "streams"
+                 *       },
+                 *       "type": "type"
+                 *     }
+                 */
                 "application/json": components["schemas"]["TwinFeedSpec"];
             };
         };
@@ -6027,6 +17537,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "",
+                     *       "id": "id",
+                     *       "site": "oslo",
+                     *       "source": {
+                     *         "streams": "streams"
+                     *       },
+                     *       "type": "type",
+                     *       "updated_ms": 1794878845504,
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["TwinFeed"];
                 };
             };
@@ -6036,6 +17559,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6045,6 +17578,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6054,6 +17597,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6063,6 +17616,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6072,6 +17635,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6081,6 +17654,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6090,6 +17673,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6099,6 +17692,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6134,6 +17737,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6143,6 +17756,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6152,6 +17775,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6161,6 +17794,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6170,6 +17813,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6179,6 +17832,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6188,6 +17851,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6215,6 +17888,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "description": "",
+                     *           "id": "id",
+                     *           "name": "oslo",
+                     *           "open": false,
+                     *           "readers": [
+                     *             "reader"
+                     *           ],
+                     *           "site": "oslo",
+                     *           "updated_ms": 1794878845504,
+                     *           "values": {},
+                     *           "version": 1,
+                     *           "writers": [
+                     *             "writer"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["TwinTypePage"];
                 };
             };
@@ -6224,6 +17920,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6233,6 +17939,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6242,6 +17958,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6251,6 +17977,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6277,6 +18013,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "",
+                     *       "id": "id",
+                     *       "name": "oslo",
+                     *       "open": false,
+                     *       "readers": [
+                     *         "reader"
+                     *       ],
+                     *       "site": "oslo",
+                     *       "updated_ms": 1794878845504,
+                     *       "values": {},
+                     *       "version": 1,
+                     *       "writers": [
+                     *         "writer"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["TwinType"];
                 };
             };
@@ -6286,6 +18040,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6295,6 +18059,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6304,6 +18078,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6313,6 +18097,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6322,6 +18116,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6344,6 +18148,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "description": "",
+                 *       "name": "oslo",
+                 *       "open": false,
+                 *       "readers": [
+                 *         "reader"
+                 *       ],
+                 *       "values": {},
+                 *       "writers": [
+                 *         "writer"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["TwinTypeSpec"];
             };
         };
@@ -6354,6 +18172,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "description": "",
+                     *       "id": "id",
+                     *       "name": "oslo",
+                     *       "open": false,
+                     *       "readers": [
+                     *         "reader"
+                     *       ],
+                     *       "site": "oslo",
+                     *       "updated_ms": 1794878845504,
+                     *       "values": {},
+                     *       "version": 1,
+                     *       "writers": [
+                     *         "writer"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["TwinType"];
                 };
             };
@@ -6363,6 +18199,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6372,6 +18218,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6381,6 +18237,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6390,6 +18256,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6399,6 +18275,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6408,6 +18294,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6417,6 +18313,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6426,6 +18332,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6461,6 +18377,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6470,6 +18396,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6479,6 +18415,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6488,6 +18434,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6497,6 +18453,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6506,6 +18472,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6515,6 +18491,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6550,6 +18536,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "created_ms": 1794878845504,
+                     *           "deleted_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "owner": "owner",
+                     *           "site": "oslo",
+                     *           "transaction": "7d1c0f5e",
+                     *           "type": "type",
+                     *           "updated_ms": 1794878845504,
+                     *           "values": {
+                     *             "temperature": false
+                     *           },
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "missing_partitions": [
+                     *         1
+                     *       ],
+                     *       "next": "next"
+                     *     }
+                     */
                     "application/json": components["schemas"]["TwinPage"];
                     "application/x-ndjson": string;
                     "text/event-stream": components["schemas"]["Twin"] | {
@@ -6569,6 +18579,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6578,6 +18598,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6587,6 +18617,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6596,6 +18636,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6613,6 +18663,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "objects": {
+                 *         "temperature": {
+                 *           "action": "create",
+                 *           "if_version": 1,
+                 *           "notify": "notify",
+                 *           "type": "type",
+                 *           "values": {
+                 *             "temperature": {
+                 *               "add": 0,
+                 *               "set": false,
+                 *               "unset": false
+                 *             }
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChangesRequest"];
             };
         };
@@ -6623,6 +18692,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "objects": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "reason": "",
+                     *           "refusal": "malformed",
+                     *           "result": "applied",
+                     *           "site": "oslo",
+                     *           "transaction": "7d1c0f5e",
+                     *           "user": "user/alice",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "state": "under-way",
+                     *       "transaction": "7d1c0f5e"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Transaction"];
                 };
             };
@@ -6632,6 +18720,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "objects": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "reason": "",
+                     *           "refusal": "malformed",
+                     *           "result": "applied",
+                     *           "site": "oslo",
+                     *           "transaction": "7d1c0f5e",
+                     *           "user": "user/alice",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "state": "under-way",
+                     *       "transaction": "7d1c0f5e"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Transaction"];
                 };
             };
@@ -6641,6 +18748,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6650,6 +18767,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6659,6 +18786,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6668,6 +18805,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6677,6 +18824,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6686,6 +18843,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6695,6 +18862,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6704,6 +18881,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6726,6 +18913,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "objects": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "reason": "",
+                     *           "refusal": "malformed",
+                     *           "result": "applied",
+                     *           "site": "oslo",
+                     *           "transaction": "7d1c0f5e",
+                     *           "user": "user/alice",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "state": "under-way",
+                     *       "transaction": "7d1c0f5e"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Transaction"];
                 };
             };
@@ -6735,6 +18941,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6744,6 +18960,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6753,6 +18979,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6762,6 +18998,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6788,6 +19034,22 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "created_ms": 1794878845504,
+                     *       "deleted_ms": 1794878845504,
+                     *       "id": "id",
+                     *       "owner": "owner",
+                     *       "site": "oslo",
+                     *       "transaction": "7d1c0f5e",
+                     *       "type": "type",
+                     *       "updated_ms": 1794878845504,
+                     *       "values": {
+                     *         "temperature": false
+                     *       },
+                     *       "version": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["Twin"];
                     "text/event-stream": components["schemas"]["Twin"] | {
                         /** Missing Partitions */
@@ -6806,6 +19068,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6815,6 +19087,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6824,6 +19106,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6833,6 +19125,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6842,6 +19144,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6869,6 +19181,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "notify": "notify",
+                 *       "type": "type",
+                 *       "values": {
+                 *         "temperature": false
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["TwinPut"];
             };
         };
@@ -6879,6 +19200,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "objects": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "reason": "",
+                     *           "refusal": "malformed",
+                     *           "result": "applied",
+                     *           "site": "oslo",
+                     *           "transaction": "7d1c0f5e",
+                     *           "user": "user/alice",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "state": "under-way",
+                     *       "transaction": "7d1c0f5e"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Transaction"];
                 };
             };
@@ -6888,6 +19228,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "objects": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "reason": "",
+                     *           "refusal": "malformed",
+                     *           "result": "applied",
+                     *           "site": "oslo",
+                     *           "transaction": "7d1c0f5e",
+                     *           "user": "user/alice",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "state": "under-way",
+                     *       "transaction": "7d1c0f5e"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Transaction"];
                 };
             };
@@ -6897,6 +19256,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "objects": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "reason": "",
+                     *           "refusal": "malformed",
+                     *           "result": "applied",
+                     *           "site": "oslo",
+                     *           "transaction": "7d1c0f5e",
+                     *           "user": "user/alice",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "state": "under-way",
+                     *       "transaction": "7d1c0f5e"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Transaction"];
                 };
             };
@@ -6906,6 +19284,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6915,6 +19303,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6924,6 +19322,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6933,6 +19341,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6942,6 +19360,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6951,6 +19379,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6960,6 +19398,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -6969,6 +19417,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7004,6 +19462,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "objects": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "reason": "",
+                     *           "refusal": "malformed",
+                     *           "result": "applied",
+                     *           "site": "oslo",
+                     *           "transaction": "7d1c0f5e",
+                     *           "user": "user/alice",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "state": "under-way",
+                     *       "transaction": "7d1c0f5e"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Transaction"];
                 };
             };
@@ -7020,6 +19497,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7029,6 +19516,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7038,6 +19535,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7047,6 +19554,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7056,6 +19573,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7065,6 +19592,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7074,6 +19611,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7083,6 +19630,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7110,6 +19667,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "notify": "notify",
+                 *       "values": {
+                 *         "temperature": {
+                 *           "add": 0
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/merge-patch+json": components["schemas"]["TwinPatch"];
             };
         };
@@ -7120,6 +19687,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "objects": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "reason": "",
+                     *           "refusal": "malformed",
+                     *           "result": "applied",
+                     *           "site": "oslo",
+                     *           "transaction": "7d1c0f5e",
+                     *           "user": "user/alice",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "state": "under-way",
+                     *       "transaction": "7d1c0f5e"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Transaction"];
                 };
             };
@@ -7129,6 +19715,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "objects": [
+                     *         {
+                     *           "at_ms": 1794878845504,
+                     *           "id": "id",
+                     *           "reason": "",
+                     *           "refusal": "malformed",
+                     *           "result": "applied",
+                     *           "site": "oslo",
+                     *           "transaction": "7d1c0f5e",
+                     *           "user": "user/alice",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "state": "under-way",
+                     *       "transaction": "7d1c0f5e"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Transaction"];
                 };
             };
@@ -7138,6 +19743,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7147,6 +19762,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7156,6 +19781,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7165,6 +19800,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7174,6 +19819,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7183,6 +19838,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7192,6 +19857,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7201,6 +19876,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7210,6 +19895,492 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "created_at": "2026-11-17T01:27:25Z",
+                     *           "must_change_password": false,
+                     *           "name": "oslo",
+                     *           "password_changed_at": "2026-11-17T01:27:25Z",
+                     *           "role": "viewer"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "operator"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UserSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-11-17T01:27:25Z",
+                     *       "must_change_password": false,
+                     *       "name": "oslo",
+                     *       "one_time_password": "one_time_password",
+                     *       "password_changed_at": "2026-11-17T01:27:25Z",
+                     *       "role": "viewer"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangedUser"];
+                };
+            };
+            /** @description The user was made */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-11-17T01:27:25Z",
+                     *       "must_change_password": false,
+                     *       "name": "oslo",
+                     *       "one_time_password": "one_time_password",
+                     *       "password_changed_at": "2026-11-17T01:27:25Z",
+                     *       "role": "viewer"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangedUser"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_user_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's name. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["PasswordSpec"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-11-17T01:27:25Z",
+                     *       "must_change_password": false,
+                     *       "name": "oslo",
+                     *       "one_time_password": "one_time_password",
+                     *       "password_changed_at": "2026-11-17T01:27:25Z",
+                     *       "role": "viewer"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangedUser"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Content Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7239,6 +20410,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7248,6 +20429,16 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "code": "not-found",
+                     *       "detail": "There is no rule 'oven-hot'",
+                     *       "remedy": "`catchment rules list` shows those there are.",
+                     *       "status": 404,
+                     *       "title": "Not Found",
+                     *       "type": "type"
+                     *     }
+                     */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
@@ -7288,6 +20479,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reading": [
+                     *         "reading"
+                     *       ],
+                     *       "ready": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
@@ -7297,6 +20496,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reading": [
+                     *         "reading"
+                     *       ],
+                     *       "ready": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Readiness"];
                 };
             };

@@ -1,6 +1,10 @@
 // The live view: a snapshot kept current by deltas, and whether the connection holds.
 import { useEffect, useState } from "preact/hooks";
-import { whoAmI, type Delta, type Snapshot, type StreamState } from "./api";
+import { whoAmI, type Schemas } from "./api";
+import type { StreamState } from "./types";
+
+type Snapshot = Schemas["Snapshot"];
+type Delta = Schemas["Delta"];
 
 const HISTORY_MS = 300_000;
 const SILENCE_MS = 5_000;
@@ -18,10 +22,10 @@ export interface Live {
   view: View | null;
 }
 
-/** Follows the node until the session ends, reconnecting by itself. */
-export function useLive(onSessionEnd: () => void): Live {
+/** Follows the node until the session ends, reconnecting by itself; not at all for a caller who may not. */
+export function useLive(isAllowed: boolean, onSessionEnd: () => void): Live {
   const [live, setLive] = useState<Live>({ connection: "connecting", view: null });
-  useEffect(() => follow(setLive, onSessionEnd), []);
+  useEffect(() => (isAllowed ? follow(setLive, onSessionEnd) : undefined), []);
   return live;
 }
 
@@ -80,6 +84,8 @@ function advance(view: View, delta: Delta): View {
     at_ms: delta.at_ms,
     ledger_current: delta.ledger_current,
     totals: delta.totals,
+    sites: delta.sites,
+    alerts: delta.alerts,
     streams: delta.streams.length ? merge(view.streams, delta.streams) : view.streams,
     history: [...view.history.filter((old) => old.at_ms > delta.at_ms - HISTORY_MS), point],
   };

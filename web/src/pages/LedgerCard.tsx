@@ -1,15 +1,15 @@
-import type { Totals } from "./api";
-import { count, plural } from "./format";
+import { count, plural } from "../format";
+import { to } from "../router";
+import type { Totals } from "../types";
 
-interface Props {
-  totals: Totals;
-  current: boolean;
-}
-
-export function Ledger({ totals, current }: Props) {
+/** The ledger in one line: what was accepted, what arrived, what is missing. */
+export function LedgerCard({ totals, current }: { totals: Totals; current: boolean }) {
   return (
     <section class="card ledger" aria-labelledby="ledger">
-      <h2 id="ledger">Ledger</h2>
+      <div class="heading">
+        <h2 id="ledger">Ledger</h2>
+        <a href={to(["ledger"])}>Every stream</a>
+      </div>
       <p class="big">{count(totals.received)}</p>
       <p class="quiet">records received of {count(totals.accepted)} that gateways accepted</p>
       <dl>
@@ -32,7 +32,7 @@ function Figure({ name, value, tone = "" }: { name: string; value: number; tone?
   );
 }
 
-function sentence(totals: Totals, current: boolean): string {
+export function sentence(totals: Totals, current: boolean): string {
   if (!current) return "Still reading the ledger; the counts will grow.";
   if (totals.missing) return `${plural(totals.missing, "record is", "records are")} missing.`;
   return totals.received ? "Nothing is missing." : "Nothing has arrived yet.";

@@ -1,6 +1,6 @@
-import type { NodeStatus } from "./api";
-import { plural } from "./format";
-import { Text } from "./Text";
+import type { NodeStatus } from "../types";
+import { plural } from "../format";
+import { Text } from "../ui/Text";
 
 /** The answer to the first question: is all well, and if not, what is not. */
 export function Verdict({ status }: { status: NodeStatus | null }) {

@@ -1,11 +1,13 @@
 import { useState } from "preact/hooks";
-import type { HopTotal, StreamState } from "./api";
-import { ago, count, rate } from "./format";
-import { keyOf } from "./live";
-import { Table, type Column } from "./Table";
+import type { Schemas } from "../api";
+import { ago, count, rate } from "../format";
+import { keyOf } from "../live";
+import type { StreamState } from "../types";
+import { Search } from "../ui/Page";
+import { Table, type Column } from "../ui/Table";
 
-// More rows than this help nobody and cost time at every update: the filter finds the rest.
-const MOST_ROWS = 200;
+type HopTotal = Schemas["HopTotal"];
+
 const FILTER_FROM = 8;
 
 interface Props {
@@ -36,21 +38,10 @@ export function Streams({ streams, nowMs }: Props) {
           Streams {streams.length > 0 && <span class="quiet">{count(streams.length)}</span>}
         </h2>
         {streams.length >= FILTER_FROM && (
-          <input
-            type="search"
-            placeholder="Filter"
-            aria-label="Filter streams"
-            value={filter}
-            onInput={(event) => setFilter(event.currentTarget.value)}
-          />
+          <Search label="Filter streams" value={filter} onChange={setFilter} />
         )}
       </div>
-      {streams.length === 0 ? <NoStreams /> : <Table columns={columns} rows={found.slice(0, MOST_ROWS)} keyOf={keyOf} />}
-      {found.length > MOST_ROWS && (
-        <p class="quiet">
-          {MOST_ROWS} of {count(found.length)} are shown. Type in the filter to find others.
-        </p>
-      )}
+      {streams.length === 0 ? <NoStreams /> : <Table label="Streams" columns={columns} rows={found} keyOf={keyOf} />}
       {streams.length > 0 && found.length === 0 && <p class="empty">No stream matches “{filter}”.</p>}
     </section>
   );
