@@ -1,20 +1,27 @@
 """The manual builds, is complete, and says nothing that the code does not."""
 
-import os
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import orjson
 import pytest
 
-from catchment import __version__, errors
+from catchment import __version__
+from catchment import metrics as declarations
 from catchment.cli import reference
 from catchment.config.loading import known_keys
+from catchment.console.types import DESCRIPTION
+from catchment.health import State
 from catchment.kafka.access import READS, WRITES
 from catchment.kafka.topics import TOPICS
+from catchment.manual import reference as generated
+from catchment.manual.build import PALETTE, build
+from catchment.manual.errors import tree
+from catchment.manual.pages import SITE
+from catchment.manual.topics import HOLDS
 from catchment.records import Kind, Source, Stamp
 
 ROOT = Path(__file__).parents[2]
@@ -51,22 +58,49 @@ def commands_in(text: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The manual, built as strictly as it goes."""
-    target = tmp_path_factory.mktemp("site")
-    # Not quietly: mkdocs counts only the warnings that it would print.
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(target)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    built = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    said = built.stdout + built.stderr
-    assert built.returncode == 0, said
-    assert [line for line in said.splitlines() if line and not line.startswith("INFO ")] == []
-    return target
+def site() -> Path:
+    """The manual as the node serves it, built as strictly as it goes."""
+    build()
+    return SITE
 
 
 def test_the_manual_builds_without_a_warning(site: Path) -> None:
     assert (site / "index.html").exists()
     assert (site / "tutorial" / "first-steps.html").exists()
+
+
+def test_the_manual_is_built_again_only_when_it_changed(site: Path) -> None:
+    before = (site / "index.html").stat().st_ino
+    assert build() is False
+    assert (site / "index.html").stat().st_ino == before
+
+
+def test_no_page_needs_a_weaker_policy_than_the_console(site: Path) -> None:
+    inline = re.compile(
+        r"""<script(?![^>]*\bsrc=)|<style|<[^>]+\s(?:style|on[a-z]+)=|href=["']?javascript:"""
+    )
+    for page in site.rglob("*.html"):
+        assert inline.findall(page.read_text(encoding="utf-8")) == [], page.name
+
+
+def test_the_manual_has_the_consoles_palette_and_colours_are_declared_nowhere_else(site: Path) -> None:
+    palette = PALETTE.read_text(encoding="utf-8")
+    assert (site / "manual.css").read_text(encoding="utf-8").startswith(palette)
+    declaration = re.compile(r"^ *(--[a-z-]+|\.skip)(?=:| \{)", re.MULTILINE)
+    shared = set(declaration.findall(palette))
+    assert {"--accent", "--page", ".skip"} <= shared
+    sheets = [*PALETTE.parent.glob("*.css"), *(ROOT / "catchment" / "manual" / "theme").glob("*.css")]
+    for sheet in sheets:
+        if sheet != PALETTE:
+            assert shared.isdisjoint(declaration.findall(sheet.read_text(encoding="utf-8"))), sheet.name
+
+
+def test_every_heading_can_be_searched_for(site: Path) -> None:
+    index = orjson.loads((site / "search" / "search_index.json").read_bytes())["docs"]
+    titles = {entry["title"] for entry in index}
+    assert {"Verify that nothing was lost", "Who may do what", "catchment query deploy"} <= titles
+    assert any("hysteresis" in entry["text"] for entry in index if "#" in entry["location"])
+    assert all(entry["text"] for entry in index if "#" not in entry["location"])
 
 
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
@@ -116,46 +150,50 @@ def test_commands_are_found_where_they_are_written() -> None:
     assert sorted(commands_in(text)) == ["up", "verify"]
 
 
-def test_every_error_has_its_row() -> None:
-    written = {row[0]: row for row in rows(read("reference/errors.md"))}
-    for error in _tree(errors.CatchmentError):
-        assert written[error.code][1:3] == [str(error.exit_code), str(error.http_status)], error.code
+def test_generated_tables_are_current() -> None:
+    for page, text in generated.pages().items():
+        assert page.read_text(encoding="utf-8") == text, (
+            f"{page.name}: run `python -m catchment.manual.reference --write`"
+        )
+    assert generated.regions() == generated.GENERATED.keys()
 
 
-def _tree(root: type[errors.CatchmentError]) -> Iterator[type[errors.CatchmentError]]:
-    yield root
-    for child in root.__subclasses__():
-        yield from _tree(child)
+def test_every_error_topic_and_right_has_its_row() -> None:
+    errors_written = {row[0].partition("]")[0].strip("["): row for row in rows(read("reference/errors.md"))}
+    for error in tree():
+        assert errors_written[error.code][1:3] == [str(error.exit_code), str(error.http_status)], error.code
+    in_tables = {row[0] for row in rows(read("reference/topics.md"))}
+    assert in_tables >= set(Kind) | {party.value for party in READS.keys() | WRITES.keys()}
+    assert HOLDS.keys() == TOPICS.keys()
 
 
-def test_every_topic_has_its_row() -> None:
-    written = {row[0]: row[1:] for row in rows(read("reference/topics.md")) if len(row) == 4}
-    for kind, spec in TOPICS.items():
-        kept = "the latest of each key" if spec.compacted else f"{spec.retention_hours} hours"
-        assert written.pop(kind.value) == [kind.topic, str(spec.partitions), kept]
-    assert set(written) == {"kind", "---"}
+def test_every_error_and_every_state_is_reached_from_what_people_see() -> None:
+    page = read("troubleshooting.md")
+    assert set(re.findall(r"^### `(.*)`$", page, re.MULTILINE)) == {error.code for error in tree()}
+    sections = re.split(r"^### `.*`$", page, flags=re.MULTILINE)[1:]
+    assert [text for text in sections if len(text.split()) < 10] == []
+    states = page.partition("## States of components")[2].partition("## By code")[0]
+    assert [row[0] for row in rows(states)][2:] == list(State)
 
 
-def test_every_right_has_its_row() -> None:
-    written = {row[0]: row[1:] for row in rows(read("reference/topics.md")) if len(row) == 3}
-    for party in READS.keys() | WRITES.keys():
-        assert written.pop(party.value) == [_listed(WRITES.get(party, ())), _listed(READS.get(party, ()))]
-    assert set(written) == {"party", "---"}
+def test_every_operation_of_the_api_is_in_the_manual() -> None:
+    headings = set(re.findall(r"^### `(.*)`$", read("reference/operations.md"), re.MULTILINE))
+    described = orjson.loads(DESCRIPTION.read_bytes())["paths"]
+    assert headings == {f"{method.upper()} {path}" for path, those in described.items() for method in those}
 
 
-def _listed(kinds: tuple[Kind, ...]) -> str:
-    return ", ".join(kind.value for kind in kinds)
-
-
-def test_metrics_in_the_manual_and_in_the_code_are_the_same() -> None:
+def test_metrics_are_declared_once_and_named_rightly() -> None:
     name = re.compile(r"\bcatchment_(?:part|gateway|relay|query|notify|api)_[a-z_]+")
-    quoted = re.compile(f'"({name.pattern})"')
-    sources = [file.read_text(encoding="utf-8") for file in (ROOT / "catchment").rglob("*.py")]
-    in_code = {found for source in sources for found in quoted.findall(source)}
-    in_table = {row[0] for row in rows(read("how-to/monitor.md")) if name.fullmatch(row[0])}
-    assert {found.removesuffix("_total") for found in in_table} == in_code
+    library = re.compile(r"prometheus_client(?:\.core)? import .*\b(?:Counter|Gauge|Histogram)\b")
+    used: set[str] = set()
+    for file in (ROOT / "catchment").rglob("*.py"):
+        if file != Path(declarations.__file__):
+            source = file.read_text(encoding="utf-8")
+            used |= set(re.findall(f'"({name.pattern})"', source))
+            assert library.search(source) is None, file
+    assert used == declarations.METRICS.keys()
     for page in PAGES:
-        assert set(name.findall(page.read_text(encoding="utf-8"))) <= in_table, page
+        assert set(name.findall(page.read_text(encoding="utf-8"))) <= used, page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
