@@ -1,7 +1,7 @@
 """Who is calling, and what they may do: a bearer token, or the cookie of a console session."""
 
 import datetime
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -11,12 +11,13 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 from catchment.api.services import Services, ServicesOfApp
 from catchment.api.sessions import Session
 from catchment.errors import AccessRefused, Unauthenticated
-from catchment.security.tokens import Scope, Token
+from catchment.security.tokens import Holder, Scope
+from catchment.security.users import User
 
 # The prefix makes browsers refuse the cookie unless it is secure, for this host alone, and for every path.
 COOKIE = "__Host-catchment"
 
-_SAFE_METHODS = {"GET", "HEAD"}
+SAFE_METHODS = {"GET", "HEAD"}
 _BEARER = HTTPBearer(
     auto_error=False, scheme_name="token", description="A token of `catchment token create`."
 )
@@ -27,28 +28,34 @@ _COOKIE = APIKeyCookie(
 
 @dataclass(frozen=True)
 class Caller:
-    """A token that was checked, and the session in which it was used, if any."""
+    """A token or a user that was checked, and the session in which it was used, if any."""
 
-    token: Token
+    holder: Holder
     session: Session | None = None
 
     @property
     def party(self) -> str:
         """How the caller is known where objects say who may do what."""
-        return f"token/{self.token.name}"
+        return self.holder.party
 
     def may_still(self, services: Services) -> bool:
         """Whether the answer would be the same now; streams ask again and again."""
         if self.session and services.sessions.find(self.session.id) is None:
             return False
-        return is_current(self.token, services)
+        return is_current(self.holder, services)
 
 
-def is_current(token: Token, services: Services) -> bool:
-    """Whether a token has been neither revoked nor replaced, and has not expired."""
+def is_current(holder: Holder, services: Services) -> bool:
+    """Whether they are as they were: not removed or replaced, with the same rights, and not expired."""
     now = datetime.datetime.now(datetime.UTC)
-    in_time = token.expires_at is None or now < token.expires_at
-    return in_time and services.tokens.all().get(token.name) == token
+    in_time = holder.expires_at is None or now < holder.expires_at
+    known: Mapping[str, Holder] = services.users.all() if isinstance(holder, User) else services.tokens.all()
+    return in_time and known.get(holder.name) == holder
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from."""
+    return request.client.host if request.client else "unknown"
 
 
 async def authenticate(
@@ -58,17 +65,26 @@ async def authenticate(
     cookie: Annotated[str | None, Security(_COOKIE)],
 ) -> Caller:
     """The caller, or a refusal."""
+    caller = _caller(request, services, bearer, cookie)
+    # For the audit log, which writes down what became of the request.
+    request.state.who = caller.party
+    return caller
+
+
+def _caller(
+    request: Request, services: Services, bearer: HTTPAuthorizationCredentials | None, cookie: str | None
+) -> Caller:
     if bearer:
         return Caller(services.tokens.check(bearer.credentials))
     session = services.sessions.find(cookie) if cookie else None
-    if session is None or not is_current(session.token, services):
+    if session is None or not is_current(session.holder, services):
         raise Unauthenticated(
             "The request shows no valid token or session",
             "Send `Authorization: Bearer TOKEN`, or sign in to the console.",
         )
-    if request.method not in _SAFE_METHODS and is_foreign(request, if_unknown=True):
+    if request.method not in SAFE_METHODS and is_foreign(request, if_unknown=True):
         raise AccessRefused("The request comes from another site", "Use the console's own pages.")
-    return Caller(session.token, session)
+    return Caller(session.holder, session)
 
 
 def is_foreign(request: Request, if_unknown: bool = False) -> bool:
@@ -104,7 +120,7 @@ def allowed(*scopes: Scope) -> Callable[[Caller], Awaitable[Caller]]:
 
     async def check(caller: AnyCaller) -> Caller:
         for scope in scopes:
-            caller.token.require(scope)
+            caller.holder.require(scope)
         return caller
 
     return check

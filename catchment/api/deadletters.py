@@ -14,6 +14,7 @@ from catchment.security.tokens import Scope
 
 router = APIRouter(prefix="/api/v1/deadletters", tags=["deadletters"])
 
+MOST_COUNTED = 10_000
 _READ = [Depends(allowed(Scope.DEADLETTER_READ))]
 
 
@@ -24,6 +25,23 @@ class LetterPage(BaseModel):
     next: str | None = Field(
         description="The cursor of the next page; null on the last one. A page may be empty before that."
     )
+
+
+class Reason(BaseModel):
+    """Dead letters that have the same reason."""
+
+    reason: str
+    topic: str | None = Field(description="Where they came from.")
+    count: int
+    newest_ms: int
+    newest_id: str
+
+
+class ReasonList(BaseModel):
+    """All reasons, the most frequent first."""
+
+    items: list[Reason]
+    complete: bool = Field(description="Whether all dead letters were counted, and not only the newest.")
 
 
 class ReplayRequest(BaseModel):
@@ -55,6 +73,26 @@ def list_deadletters(
 
 
 @router.get(
+    "/reasons",
+    dependencies=_READ,
+    responses=answers(401, 403, 503),
+    summary="Dead letters by reason",
+    description="How many of the newest 10,000 have each reason, the most frequent first. Needs the scope "
+    "`deadletter:read`.",
+)
+def list_reasons(services: ServicesOfApp) -> ReasonList:
+    letters, following = services.deadletters.page(Wanted(), MOST_COUNTED, None)
+    by_reason: dict[tuple[str, str | None], list[Letter]] = {}
+    for letter in letters:
+        by_reason.setdefault((letter.reason, letter.topic), []).append(letter)
+    items = [
+        Reason(reason=reason, topic=topic, count=len(those), newest_ms=those[0].at_ms, newest_id=those[0].id)
+        for (reason, topic), those in by_reason.items()
+    ]
+    return ReasonList(items=sorted(items, key=lambda each: -each.count), complete=following is None)
+
+
+@router.get(
     "/{identifier}",
     dependencies=_READ,
     responses=answers(401, 403, 404, 422, 503),
@@ -79,4 +117,4 @@ def replay_deadletter(
     request: ReplayRequest | None = None,
 ) -> Letter:
     again = request is not None and request.again
-    return services.deadletters.replay(Place.parse(identifier), caller.token.name, again)
+    return services.deadletters.replay(Place.parse(identifier), caller.holder.name, again)

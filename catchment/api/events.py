@@ -3,6 +3,7 @@
 from pydantic import BaseModel, Field
 
 from catchment.api.rates import StreamState, Totals
+from catchment.api.site_health import SiteHealth
 from catchment.node.status import NodeStatus
 
 
@@ -13,6 +14,14 @@ class RatePoint(BaseModel, frozen=True):
     rate_per_s: float | None
 
 
+class AlertCounts(BaseModel, frozen=True):
+    """How many alerts there are to look at."""
+
+    open: int
+    unacknowledged: int = Field(description="Open ones that nobody has taken note of.")
+    changed: int = Field(description="Grows with everything that happens to alerts: ask for them again then.")
+
+
 class Snapshot(BaseModel, frozen=True):
     """The event `snapshot`: all there is to show."""
 
@@ -20,6 +29,8 @@ class Snapshot(BaseModel, frozen=True):
     ledger_current: bool = Field(description="Whether the whole ledger has been read.")
     status: NodeStatus | None = Field(description="Null while the supervisor does not answer.")
     totals: Totals
+    sites: list[SiteHealth]
+    alerts: AlertCounts
     streams: list[StreamState]
     history: list[RatePoint] = Field(description="The last five minutes, as far as pages were open.")
 
@@ -33,6 +44,8 @@ class Delta(BaseModel, frozen=True):
         default=None, description="Absent when nothing but running times changed."
     )
     totals: Totals
+    sites: list[SiteHealth]
+    alerts: AlertCounts
     streams: list[StreamState] = Field(description="Only those that changed.")
 
 
@@ -45,6 +58,8 @@ def difference(before: Snapshot, after: Snapshot) -> Delta:
         at_ms=after.at_ms,
         ledger_current=after.ledger_current,
         totals=after.totals,
+        sites=after.sites,
+        alerts=after.alerts,
         streams=changed,
         **({"status": after.status} if status_changed else {}),
     )

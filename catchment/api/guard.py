@@ -3,12 +3,12 @@
 import logging
 import time
 
-from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from catchment.api.problems import ProblemResponse, unexpected
+from catchment.metrics import counter, histogram
 
 MAX_BODY_BYTES = 64 * 1024
 
@@ -39,13 +39,8 @@ HEADERS = {
 }
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-_REQUESTS = Counter("catchment_api_requests", "Requests answered.", ["method", "status"])
-_SECONDS = Histogram(
-    "catchment_api_response_seconds",
-    "Time until a response began.",
-    ["method", "route"],
-    buckets=(0.001, 0.002, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
-)
+_REQUESTS = counter("catchment_api_requests_total")
+_SECONDS = histogram("catchment_api_response_seconds")
 _LOG = logging.getLogger(__name__)
 
 

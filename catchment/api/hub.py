@@ -10,8 +10,9 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 
-from catchment.api.events import RatePoint, Snapshot, difference, encode
-from catchment.api.rates import Look, look
+from catchment.api.events import AlertCounts, RatePoint, Snapshot, difference, encode
+from catchment.api.rates import LONGEST_STEP_S, Look, look
+from catchment.api.site_health import site_health
 from catchment.api.sources import LedgerSource
 from catchment.errors import NodeNotRunning
 from catchment.ledger.proof import compare
@@ -57,7 +58,9 @@ class Hub:
         ledger: LedgerSource,
         read_status: Callable[[], NodeStatus],
         kept_since_us: Callable[[], int] = lambda: 0,
+        count_alerts: Callable[[], AlertCounts] = lambda: AlertCounts(open=0, unacknowledged=0, changed=0),
     ) -> None:
+        self._count_alerts = count_alerts
         self._site = site
         self._kept_since_us = kept_since_us
         self._ledger = ledger
@@ -132,6 +135,12 @@ class Hub:
             page.send(whole)
             page.has_snapshot = True
 
+    @property
+    def newest_look(self) -> Look | None:
+        """The ledger as pages were told of it last, if that was a moment ago: it has rates."""
+        recent = self._look is not None and time.monotonic() - self._look.at_s <= LONGEST_STEP_S
+        return self._look if recent else None
+
     def _take_snapshot(self) -> Snapshot:
         at_ms = time.time_ns() // 1_000_000
         known = self._ledger
@@ -140,20 +149,26 @@ class Hub:
         )
         self._look = look(proof.streams, time.monotonic(), self._look)
         self._history.append(RatePoint(at_ms=at_ms, rate_per_s=self._look.totals.rate_per_s))
+        status = self._status()
         return Snapshot(
             at_ms=at_ms,
             ledger_current=self._ledger.caught_up,
-            status=self._status(),
+            status=without_figures(status) if status else None,
             totals=self._look.totals,
+            sites=site_health(self._site, self._look.streams.values(), status),
+            alerts=self._count_alerts(),
             streams=list(self._look.streams.values()),
             history=[point for point in self._history if point.at_ms > at_ms - HISTORY_S * 1000],
         )
 
     def _status(self) -> NodeStatus | None:
-        """The status without the figures of each component, which change all the time and no page shows."""
         try:
-            status = self._read_status()
+            return self._read_status()
         except NodeNotRunning:
             return None
-        components = [component.model_copy(update={"figures": {}}) for component in status.components]
-        return status.model_copy(update={"components": components})
+
+
+def without_figures(status: NodeStatus) -> NodeStatus:
+    """The status without the figures of each component, which change all the time."""
+    components = [component.model_copy(update={"figures": {}}) for component in status.components]
+    return status.model_copy(update={"components": components})

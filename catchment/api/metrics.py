@@ -15,10 +15,12 @@ from catchment.api.problems import answers
 from catchment.api.services import ServicesOfApp
 from catchment.config import Config
 from catchment.errors import NodeNotRunning
+from catchment.metrics import MetricKind, declared
 from catchment.security.tokens import Scope
 
 router = APIRouter(tags=["metrics"])
 
+_UP = declared("catchment_part_up", MetricKind.GAUGE)
 OTHER_PARTS = ("node", "gateway", "relay", "pipeline", "notify")
 
 
@@ -27,7 +29,7 @@ class Merged(Collector):
 
     def __init__(self) -> None:
         self._families: dict[str, Metric] = {}
-        self._up = GaugeMetricFamily("catchment_part_up", "Whether a part answers.", labels=["part"])
+        self._up = GaugeMetricFamily(_UP.family, _UP.meaning, labels=_UP.labels)
 
     def add(self, part: str, text: str) -> None:
         self._up.add_metric([part], 1)

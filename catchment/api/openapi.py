@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from catchment.api.examples import add_examples
 from catchment.api.problems import MEDIA_TYPE
 
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
@@ -12,7 +13,7 @@ _TOO_LARGE = {"description": "Content Too Large", "content": {MEDIA_TYPE: {"sche
 
 
 def describe_truthfully(app: FastAPI) -> None:
-    """Makes the description name the media type of problems, and the form of events."""
+    """Makes the description name the media type of problems and the form of events, and give examples."""
     describe = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -23,6 +24,7 @@ def describe_truthfully(app: FastAPI) -> None:
                     operation["responses"].setdefault("413", _TOO_LARGE)
                 for response in operation["responses"].values():
                     _correct(response.get("content", {}))
+        add_examples(schema)
         return schema
 
     app.openapi = openapi  # type: ignore[method-assign]

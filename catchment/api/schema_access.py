@@ -1,36 +1,34 @@
-"""Who may use the schema registry: a token as bearer, or as password of any user, as its clients send it."""
+"""Who may use the schema registry: a token, also as the password of any user, or a console session."""
 
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import Depends, Security
+from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBasic, HTTPBasicCredentials, HTTPBearer
 
+from catchment.api.access import COOKIE, Caller, authenticate
 from catchment.api.services import ServicesOfApp
-from catchment.errors import Unauthenticated
-from catchment.security.tokens import Scope, Token
+from catchment.security.tokens import Scope
 
 _BEARER = HTTPBearer(auto_error=False)
 _BASIC = HTTPBasic(auto_error=False)
 
 
-def _token(
+async def _caller(
+    request: Request,
     services: ServicesOfApp,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)],
     basic: Annotated[HTTPBasicCredentials | None, Security(_BASIC)],
-) -> Token:
-    if bearer:
-        return services.tokens.check(bearer.credentials)
+) -> Caller:
     if basic:
-        return services.tokens.check(basic.password)
-    raise Unauthenticated(
-        "The request shows no token", "Send it as bearer, or as the password of basic authentication."
-    )
+        # As the registry's own clients send it.
+        bearer = HTTPAuthorizationCredentials(scheme="Bearer", credentials=basic.password)
+    return await authenticate(request, services, bearer, request.cookies.get(COOKIE))
 
 
-def _allowed(scope: Scope) -> Callable[[Token], None]:
-    def check(token: Annotated[Token, Depends(_token)]) -> None:
-        token.require(scope)
+def _allowed(scope: Scope) -> Callable[[Caller], None]:
+    def check(caller: Annotated[Caller, Depends(_caller)]) -> None:
+        caller.holder.require(scope)
 
     return check
 

@@ -1,11 +1,13 @@
 """Runs the API and the console over HTTPS until it is told to stop."""
 
 import gc
+import importlib
 import logging
 import signal
 import socket
 import ssl
 import sys
+import threading
 
 import uvicorn
 from fastapi import FastAPI
@@ -19,6 +21,7 @@ from catchment.errors import MachineError
 from catchment.health import Report, Reporter, State, metrics_text
 from catchment.kafka.parties import Party
 from catchment.kafka.table import Tables
+from catchment.ledger.gaps import GapKeeper
 from catchment.ledger.publishing import HopPublisher
 from catchment.ledger.view import LedgerView
 from catchment.schemas.shipped import ShippedSchemas
@@ -58,6 +61,8 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._services.hub.close()
+        self._services.readings.close()
+        self._services.recounts.stop()
         await self._services.twins.close()
         await super().shutdown(sockets)
 
@@ -75,14 +80,18 @@ def run(config: Config) -> None:
     server = Server(app, identity)
     listener = listen(config)
     publisher = HopPublisher(config, Party.API, ledger)
+    gap_keeper = GapKeeper(config, Party.API, ledger, app.state.services.gaps)
     alerts = AlertView(config, Party.API, app.state.services.alerts)
     schemas = ShippedSchemas(app.state.services.schemas, tables)
     ledger.start()
     alerts.start()
     tables.start()
+    app.state.services.audit.start()
     publisher.start()
+    gap_keeper.start()
     schemas.start()
     app.state.services.twins.start()
+    threading.Thread(target=_prepare_for_questions, name="prepare", daemon=True).start()
     reporter = Reporter(config.paths.socket(part_of(config)), lambda: report(app.state.services))
     try:
         server.run(sockets=[listener])
@@ -90,10 +99,17 @@ def run(config: Config) -> None:
         reporter.close()
         app.state.services.twins.stop()
         schemas.stop()
+        gap_keeper.stop()
         publisher.stop()
+        app.state.services.audit.stop()
         alerts.stop()
         tables.stop()
         ledger.stop()
+
+
+def _prepare_for_questions() -> None:
+    """The lake's tables are opened with this: the first chart would wait a second for it."""
+    importlib.import_module("pyarrow.dataset")
 
 
 def part_of(config: Config) -> str:

@@ -1,29 +1,33 @@
 """Who is signed in to the console. Sessions live in memory: a restart of the service ends them all."""
 
-import math
+import datetime
+import hashlib
 import secrets
 import time
-from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from catchment.errors import TooManyAttempts
-from catchment.security.tokens import Token
+from catchment.security.tokens import Holder
 
 Clock = Callable[[], float]
 
 MOST_SESSIONS = 1_000
-MOST_FAILURES = 5
-FAILURE_WINDOW_S = 60
 
 
 @dataclass(frozen=True)
 class Session:
-    """One sign-in: what it may do is what its token may do."""
+    """One sign-in: what it may do is what its token or user may do."""
 
     id: str
-    token: Token
+    holder: Holder
+    address: str
+    began_at: datetime.datetime
     ends_at_s: float
+
+    @property
+    def handle(self) -> str:
+        """What the session is called in lists: whoever reads it there cannot use it."""
+        return hashlib.sha256(self.id.encode()).hexdigest()[:16]
 
 
 class Sessions:
@@ -34,8 +38,10 @@ class Sessions:
         self._clock = clock
         self._open: dict[str, Session] = {}
 
-    def begin(self, token: Token) -> Session:
-        session = Session(secrets.token_urlsafe(32), token, self._clock() + self._lifetime_s)
+    def begin(self, holder: Holder, address: str = "") -> Session:
+        now = datetime.datetime.now(datetime.UTC)
+        ends_at_s = self._clock() + self._lifetime_s
+        session = Session(secrets.token_urlsafe(32), holder, address, now, ends_at_s)
         while len(self._open) >= MOST_SESSIONS:
             del self._open[next(iter(self._open))]
         self._open[session.id] = session
@@ -49,34 +55,18 @@ class Sessions:
             return None
         return session
 
+    def all(self, party: str | None = None) -> list[Session]:
+        """Those that are open, oldest first: everybody's, or one party's."""
+        found = [session for session_id in list(self._open) if (session := self.find(session_id))]
+        return [session for session in found if party in (None, session.holder.party)]
+
     def end(self, session_id: str) -> None:
         self._open.pop(session_id, None)
 
+    def end_all(self, party: str) -> None:
+        """Signs a party out everywhere."""
+        for session in self.all(party):
+            self.end(session.id)
+
     def seconds_left(self, session: Session) -> float:
         return session.ends_at_s - self._clock()
-
-
-class FailedSignIns:
-    """Slows down whoever guesses: after a few failures an address has to wait."""
-
-    def __init__(self, clock: Clock = time.monotonic) -> None:
-        self._clock = clock
-        self._failed_at_s: defaultdict[str, deque[float]] = defaultdict(deque)
-
-    def refuse_if_too_many(self, address: str) -> None:
-        self._forget_old()
-        failures = self._failed_at_s.get(address)
-        if failures and len(failures) >= MOST_FAILURES:
-            wait_s = math.ceil(failures[0] + FAILURE_WINDOW_S - self._clock())
-            raise TooManyAttempts("Too many sign-ins from this address failed", max(1, wait_s))
-
-    def add(self, address: str) -> None:
-        self._failed_at_s[address].append(self._clock())
-
-    def _forget_old(self) -> None:
-        oldest_s = self._clock() - FAILURE_WINDOW_S
-        for address, failures in list(self._failed_at_s.items()):
-            while failures and failures[0] <= oldest_s:
-                failures.popleft()
-            if not failures:
-                del self._failed_at_s[address]

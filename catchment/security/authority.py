@@ -7,7 +7,7 @@ read the same name.
 
 import datetime
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -37,6 +37,15 @@ class Identity:
         return self.key_file.with_suffix(".pem")
 
 
+@dataclass(frozen=True)
+class Credentials:
+    """What one party signs in with, in PEM, to be handed out at once: nothing of the key is kept here."""
+
+    ca: str
+    certificate: str
+    key: str = field(repr=False)
+
+
 class Authority:
     """Issues certificates from a key that never leaves the data directory."""
 
@@ -54,6 +63,20 @@ class Authority:
             if self._needs_issue(identity):
                 self._issue(party, identity)
         return identity
+
+    def hand_out(self, party: str) -> Credentials:
+        """A new certificate for a party, with a key that is on no disk here."""
+        with exclusive(self.directory / "authority.lock"):
+            key, certificate = self._certified(party)
+        return Credentials(
+            ca=self.ca_file.read_text(), certificate=_pem(certificate).decode(), key=_key_pem(key).decode()
+        )
+
+    def forget(self, party: str) -> None:
+        """Deletes the files of a party, if it has any."""
+        identity = self.files_of(party)
+        for file in (identity.key_file, identity.certificate_file, identity.java_file):
+            file.unlink(missing_ok=True)
 
     def files_of(self, party: str) -> Identity:
         """Where the identity of a party is kept, whether it has been issued or not."""
@@ -92,6 +115,13 @@ class Authority:
         return certificate.not_valid_after_utc - _now() < RENEW_BEFORE_EXPIRY
 
     def _issue(self, party: str, identity: Identity) -> None:
+        issuer, _ = self._authority
+        key, certificate = self._certified(party)
+        write_private(identity.key_file, _key_pem(key))
+        write_private(identity.certificate_file, _pem(certificate))
+        write_private(identity.java_file, _key_pem(key) + _pem(certificate) + _pem(issuer))
+
+    def _certified(self, party: str) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
         issuer, issuer_key = self._authority
         key = ec.generate_private_key(ec.SECP256R1())
         usages = [ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH]
@@ -106,9 +136,7 @@ class Authority:
             )
             .sign(issuer_key, hashes.SHA256())
         )
-        write_private(identity.key_file, _key_pem(key))
-        write_private(identity.certificate_file, _pem(certificate))
-        write_private(identity.java_file, _key_pem(key) + _pem(certificate) + _pem(issuer))
+        return key, certificate
 
 
 def fingerprint(certificate_der: bytes) -> str:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import orjson
 
-from catchment.errors import ConfigurationError, NotFound
+from catchment.errors import Conflict, NotFound
 from catchment.records import check_name
-from catchment.security.authority import Authority, Identity
+from catchment.security.authority import Authority, Credentials, Identity
 from catchment.security.files import exclusive, write_private
 
 PARTY_PREFIX = "relay."
@@ -24,17 +24,13 @@ class Centres:
 
     def invite(self, name: str, authority: Authority) -> Identity:
         """Registers a centre and issues its certificate."""
-        check_name("centre", name)
-        with exclusive(self._lock):
-            invited = self._read()
-            if not invited.get(name, True):
-                raise ConfigurationError(
-                    f"The centre {name!r} was withdrawn, and its certificate would count again",
-                    "Take another name.",
-                )
-            identity = authority.identity(PARTY_PREFIX + name)
-            self._save({**invited, name: True})
-        return identity
+        self._invite(name)
+        return authority.identity(PARTY_PREFIX + name)
+
+    def hand_out(self, name: str, authority: Authority) -> Credentials:
+        """The same with a new certificate, whose key is kept nowhere here."""
+        self._invite(name)
+        return authority.hand_out(PARTY_PREFIX + name)
 
     def withdraw(self, name: str, authority: Authority) -> None:
         """Takes all rights from a centre, for good, and deletes its certificate."""
@@ -44,12 +40,21 @@ class Centres:
                     f"No centre {name!r} is invited", f"Those that are: {', '.join(self.names()) or 'none'}."
                 )
             self._save({**self._read(), name: False})
-        identity = authority.files_of(PARTY_PREFIX + name)
-        for file in (identity.key_file, identity.certificate_file, identity.java_file):
-            file.unlink(missing_ok=True)
+        authority.forget(PARTY_PREFIX + name)
 
     def names(self) -> list[str]:
         return sorted(name for name, invited in self._read().items() if invited)
+
+    def _invite(self, name: str) -> None:
+        check_name("centre", name)
+        with exclusive(self._lock):
+            invited = self._read()
+            if not invited.get(name, True):
+                raise Conflict(
+                    f"The centre {name!r} was withdrawn, and its certificate would count again",
+                    "Take another name.",
+                )
+            self._save({**invited, name: True})
 
     @property
     def _lock(self) -> Path:

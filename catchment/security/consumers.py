@@ -5,9 +5,9 @@ from pathlib import Path
 import orjson
 from pydantic import BaseModel, TypeAdapter
 
-from catchment.errors import ConfigurationError, NotFound
+from catchment.errors import Conflict, NotFound
 from catchment.records import Kind, check_name
-from catchment.security.authority import Authority, Identity
+from catchment.security.authority import Authority, Credentials, Identity
 from catchment.security.files import exclusive, write_private
 
 PARTY_PREFIX = "consumer."
@@ -37,28 +37,24 @@ class Consumers:
 
     def add(self, name: str, topics: tuple[Kind, ...], authority: Authority) -> Identity:
         """Registers a consumer, or changes its topics, and issues its certificate."""
-        check_name("consumer", name)
-        if name == RESERVED:
-            raise ConfigurationError(f"{name!r} is the command line's own name", "Take another name.")
-        with exclusive(self._lock):
-            register = self._read()
-            if name in register and register[name].removed:
-                raise ConfigurationError(
-                    f"A consumer {name!r} was removed, and its certificate would count again",
-                    "Take another name.",
-                )
-            identity = authority.identity(PARTY_PREFIX + name)
-            self._save({**register, name: Grant(topics=topics)})
-        return identity
+        self._grant(name, topics)
+        return authority.identity(PARTY_PREFIX + name)
+
+    def hand_out(self, name: str, topics: tuple[Kind, ...], authority: Authority) -> Credentials | None:
+        """Registers a consumer, with a key that is kept nowhere here; of a known one only topics change."""
+        return authority.hand_out(PARTY_PREFIX + name) if self._grant(name, topics) else None
+
+    def hand_out_again(self, name: str, authority: Authority) -> Credentials:
+        """Another certificate for a registered consumer; those before count until they expire."""
+        self.check(name)
+        return authority.hand_out(PARTY_PREFIX + name)
 
     def remove(self, name: str, authority: Authority) -> None:
         """Takes all rights from a consumer, for good, and deletes its certificate."""
         with exclusive(self._lock):
             self.check(name)
             self._save({**self._read(), name: Grant(topics=(), removed=True)})
-        identity = authority.files_of(PARTY_PREFIX + name)
-        for file in (identity.key_file, identity.certificate_file, identity.java_file):
-            file.unlink(missing_ok=True)
+        authority.forget(PARTY_PREFIX + name)
 
     def grants(self) -> dict[str, Grant]:
         """The consumers there are, by name."""
@@ -70,6 +66,21 @@ class Consumers:
             raise NotFound(
                 f"There is no consumer {name!r}", "`catchment consumer list` shows those there are."
             )
+
+    def _grant(self, name: str, topics: tuple[Kind, ...]) -> bool:
+        """Lets a consumer read these topics; says whether it is new."""
+        check_name("consumer", name)
+        if name == RESERVED:
+            raise Conflict(f"{name!r} is the command line's own name", "Take another name.")
+        with exclusive(self._lock):
+            register = self._read()
+            if name in register and register[name].removed:
+                raise Conflict(
+                    f"A consumer {name!r} was removed, and its certificate would count again",
+                    "Take another name.",
+                )
+            self._save({**register, name: Grant(topics=topics)})
+        return name not in register
 
     @property
     def _lock(self) -> Path:

@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from catchment.errors import AccessRefused, NotFound
 from catchment.records import check_name
-from catchment.security.authority import Authority, Identity, fingerprint
-from catchment.security.files import write_private
+from catchment.security.authority import Authority, Credentials, Identity, fingerprint
+from catchment.security.files import exclusive, write_private
 
 PARTY_PREFIX = "provider."
 
@@ -26,21 +26,27 @@ class Providers:
         """Registers a provider and issues its certificate; an earlier one of that name stops counting."""
         check_name("provider", name)
         identity = authority.identity(PARTY_PREFIX + name)
-        certificate = x509.load_pem_x509_certificate(identity.certificate_file.read_bytes())
-        self._save({**self._current(), name: fingerprint(certificate.public_bytes(Encoding.DER))})
+        self._register(name, identity.certificate_file.read_bytes())
         return identity
+
+    def hand_out(self, name: str, authority: Authority) -> Credentials:
+        """The same with a new certificate, whose key is kept nowhere here."""
+        check_name("provider", name)
+        credentials = authority.hand_out(PARTY_PREFIX + name)
+        self._register(name, credentials.certificate.encode())
+        authority.forget(PARTY_PREFIX + name)
+        return credentials
 
     def remove(self, name: str, authority: Authority) -> None:
         """From now on the provider is refused, and a later one of that name gets another certificate."""
-        current = dict(self._current())
-        if current.pop(name, None) is None:
-            raise NotFound(
-                f"There is no provider {name!r}", "`catchment provider list` shows those there are."
-            )
-        self._save(current)
-        identity = authority.files_of(PARTY_PREFIX + name)
-        for file in (identity.key_file, identity.certificate_file, identity.java_file):
-            file.unlink(missing_ok=True)
+        with exclusive(self._lock):
+            current = dict(self._current())
+            if current.pop(name, None) is None:
+                raise NotFound(
+                    f"There is no provider {name!r}", "`catchment provider list` shows those there are."
+                )
+            self._save(current)
+        authority.forget(PARTY_PREFIX + name)
 
     def names(self) -> list[str]:
         return sorted(self._current())
@@ -55,6 +61,15 @@ class Providers:
             "The certificate is not that of a registered provider",
             "Register the provider with `catchment provider add NAME` and use that certificate.",
         )
+
+    @property
+    def _lock(self) -> Path:
+        return self._file.with_suffix(".lock")
+
+    def _register(self, name: str, certificate_pem: bytes) -> None:
+        certificate = x509.load_pem_x509_certificate(certificate_pem)
+        with exclusive(self._lock):
+            self._save({**self._current(), name: fingerprint(certificate.public_bytes(Encoding.DER))})
 
     def _current(self) -> dict[str, str]:
         try:

@@ -6,12 +6,13 @@ import hmac
 import secrets
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
 from pydantic import BaseModel, TypeAdapter
 
 from catchment.errors import AccessRefused, NotFound, Unauthenticated
 from catchment.records import check_name
-from catchment.security.files import write_private
+from catchment.security.files import exclusive, write_private
 
 PREFIX = "ctm"
 
@@ -27,11 +28,38 @@ class Scope(StrEnum):
     RULES_READ = "rules:read"
     RULES_WRITE = "rules:write"
     ALERTS_READ = "alerts:read"
+    ALERTS_ACKNOWLEDGE = "alerts:acknowledge"
     DATA_READ = "data:read"
     DEADLETTER_READ = "deadletter:read"
     DEADLETTER_REPLAY = "deadletter:replay"
     TWINS_READ = "twins:read"
     TWINS_WRITE = "twins:write"
+    SITES_WRITE = "sites:write"
+    PARTIES_WRITE = "parties:write"
+    USERS_WRITE = "users:write"
+    AUDIT_READ = "audit:read"
+    QUERIES_READ = "queries:read"
+    QUERIES_WRITE = "queries:write"
+
+
+class Holder(Protocol):
+    """Who has rights: a token, or a user."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def scopes(self) -> frozenset[Scope]: ...
+
+    @property
+    def party(self) -> str:
+        """How they are known where objects say who may do what, and in the audit log."""
+
+    @property
+    def expires_at(self) -> datetime.datetime | None: ...
+
+    def require(self, scope: Scope) -> None:
+        """Refuses what they may not do."""
 
 
 class Token(BaseModel, frozen=True):
@@ -42,6 +70,10 @@ class Token(BaseModel, frozen=True):
     scopes: frozenset[Scope]
     created_at: datetime.datetime
     expires_at: datetime.datetime | None = None
+
+    @property
+    def party(self) -> str:
+        return f"token/{self.name}"
 
     def require(self, scope: Scope) -> None:
         if scope not in self.scopes:
@@ -59,6 +91,7 @@ class Tokens:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._lock = file.with_suffix(".lock")
         self._read_at_ns = -1
         self._tokens: dict[str, Token] = {}
 
@@ -74,14 +107,16 @@ class Tokens:
             created_at=now,
             expires_at=now + lifetime if lifetime else None,
         )
-        self._save({**self.all(), name: token})
+        with exclusive(self._lock):
+            self._save({**self.all(), name: token})
         return f"{PREFIX}.{name}.{secret}"
 
     def revoke(self, name: str) -> None:
-        tokens = self.all()
-        if tokens.pop(name, None) is None:
-            raise NotFound(f"There is no token {name!r}", "`catchment token list` shows those there are.")
-        self._save(tokens)
+        with exclusive(self._lock):
+            tokens = self.all()
+            if tokens.pop(name, None) is None:
+                raise NotFound(f"There is no token {name!r}", "`catchment token list` shows those there are.")
+            self._save(tokens)
 
     def check(self, presented: str) -> Token:
         """The token behind what a caller presented; names never help an attacker, so one refusal for all."""
