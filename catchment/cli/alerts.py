@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from catchment.cli.console import AsJson, configuration, output, print_json, print_table
+from catchment.cli.console import AsJson, configuration, output, print_json, print_table, working
 from catchment.config import Config
 from catchment.errors import ConfigurationError, PartFailed
 
@@ -61,10 +61,29 @@ def show(
 
 
 @app.command()
+def acknowledge(
+    context: typer.Context,
+    alert: Annotated[str, typer.Argument(metavar="ID", help="As `catchment alerts list` shows it.")],
+    note: Annotated[str, typer.Option(help="Such as what is done about it.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Take note of an alert; who did it first stays with it."""
+    from catchment.client import local_session
+
+    with local_session(configuration(context)) as session:
+        known = session.put(f"/api/v1/alerts/{alert}/acknowledgement", {"note": note})["acknowledged"]
+    if as_json:
+        print_json({"id": alert, **known})
+    else:
+        typer.echo(f"{alert} is acknowledged by {known['by']}")
+
+
+@app.command()
 def test(context: typer.Context, channel: Annotated[str, typer.Argument(help="The channel's name.")]) -> None:
     """Send a test message on a channel; exit code 1 if it does not go through."""
     config = configuration(context)
-    _send_test(config, channel)
+    with working(f"Sending on {channel}"):
+        _send_test(config, channel)
     typer.echo(f"The test message went through on {channel}")
 
 

@@ -17,6 +17,8 @@ class Benchmark(StrEnum):
     """What can be measured; each is a module of catchment.bench."""
 
     LEDGER = "ledger"
+    PAGES = "pages"
+    QUERIES = "queries"
     RACE = "race"
     RELAY = "relay"
     STORE = "store"
@@ -51,3 +53,5 @@ def run_one(
     )
     for ratio, value in result.ratios.items():
         output.print(f"{ratio}: {value:.2f}")
+    for note in result.notes:
+        output.print(f"Note: {note}")

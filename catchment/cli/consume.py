@@ -62,8 +62,13 @@ def _run(config: Config, to: To, target: str | None, kind: Kind, consumer: str |
     outlet = open_outlet(config, to, target, as_json, name_of(consumer))
     try:
         subscription = Subscription(config, outlet.handle, consumer, kind)
+
+        def stop(*_: object) -> None:
+            subscription.stop()
+            outlet.stop()
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: subscription.stop())
+            signal.signal(number, stop)
         subscription.run()
     finally:
         outlet.close()

@@ -4,10 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from catchment.cli.console import AsJson, configuration, errors, print_json, print_table
+from catchment.cli.console import AsJson, configuration, errors, print_json, print_table, working
 from catchment.cli.names import Name
 from catchment.config import Config
-from catchment.errors import BrokerUnavailable
 from catchment.records import Kind
 
 app = typer.Typer(help="Register the consumers that may read data.", no_args_is_help=True)
@@ -85,9 +84,9 @@ def remove(context: typer.Context, name: Name) -> None:
 
 
 def _apply(config: Config) -> None:
-    from catchment.kafka.access import ensure_access
+    from catchment.kafka.rights import apply_rights
 
-    try:
-        ensure_access(config)
-    except BrokerUnavailable:
+    with working("Telling Kafka"):
+        granted = apply_rights(config)
+    if not granted:
         errors.print("Kafka does not answer: this counts from its next start on.", soft_wrap=True)

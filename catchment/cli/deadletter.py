@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catchment.cli.console import AsJson, configuration, output, print_json, print_table
+from catchment.cli.console import AsJson, configuration, output, print_json, print_table, working
 from catchment.records import Kind
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def replay(
 
     if bool(letters) == all_:
         raise typer.BadParameter("Give ids, or --all.")
-    with local_session(configuration(context)) as session:
+    with working("Sending again"), local_session(configuration(context)) as session:
         wanted = _filter(reason, topic, since, until)
         chosen = letters or _not_sent_yet(session, wanted)
         sent = [session.post(f"{PATH}/{each}/replay", {"again": again}) for each in chosen]

@@ -11,6 +11,7 @@ from rich.text import Text
 from catchment.config import Config
 from catchment.health import State
 from catchment.node.status import Component, NodeStatus
+from catchment.security.users import ADMINISTRATOR
 
 _COLOURS = {State.RUNNING: "green", State.STOPPED: "dim", State.FAILED: "red", State.RESTARTING: "red"}
 # A terminal that went away must not take the node with it. Rich wants to exit when its pipe breaks.
@@ -25,6 +26,7 @@ class Display:
         self._config = config
         self._shown: dict[str, State] = {}
         self._welcomed = False
+        self._password = ""
         self._live = Live(console=console, refresh_per_second=4) if console.is_terminal else None
         if self._live:
             self._live.start()
@@ -32,6 +34,10 @@ class Display:
     def show(self, status: NodeStatus) -> None:
         with contextlib.suppress(*_TERMINAL_GONE):
             self._show(status)
+
+    def greet(self, password: str) -> None:
+        """Keeps the first administrator's password until it is of use: nobody else has it."""
+        self._password = password
 
     def close(self) -> None:
         """Gives the terminal back."""
@@ -48,7 +54,9 @@ class Display:
         if status.ready and not self._welcomed:
             self._end_live()
             self._welcomed = True
-            self._console.print(_welcome(self._config, status), soft_wrap=True, highlight=False)
+            self._console.print(
+                _welcome(self._config, status, self._password), soft_wrap=True, highlight=False
+            )
         self._shown = {component.name: component.state for component in status.components}
 
     def _print_changes(self, status: NodeStatus) -> None:
@@ -77,16 +85,16 @@ def _table(status: NodeStatus) -> RenderableType:
     return table
 
 
-def _welcome(config: Config, status: NodeStatus) -> str:
+def _welcome(config: Config, status: NodeStatus, password: str) -> str:
     lines = ["", f"Ready. The console: {status.console}"]
-    if config.paths.operator_token.exists():
-        lines.append(
-            f"Sign in with the token in {config.paths.operator_token}: cat {config.paths.operator_token}"
-        )
+    if password:
+        lines.append(f"Sign in as {ADMINISTRATOR} with the one-time password {password} (shown this once)")
     else:
-        lines.append(
-            "Sign in with the operator's token, or make one: catchment token create NAME --scope status:read"
-        )
+        lines.append(f"Sign in with your name; a new password: catchment user password {ADMINISTRATOR}")
+    if config.paths.operator_token.exists():
+        lines.append(f"Programs use tokens, such as the operator's: cat {config.paths.operator_token}")
+    else:
+        lines.append("Programs use tokens: catchment token create NAME --scope status:read")
     lines.append(
         f"Its certificate is signed by {config.paths.identities / 'ca.crt'}; your browser asks about it once."
     )

@@ -2,7 +2,7 @@
 
 import typer
 
-from catchment.cli.console import AsJson, configuration, output, print_json, print_table
+from catchment.cli.console import AsJson, configuration, output, print_json, print_table, working
 from catchment.errors import NotFound
 
 app = typer.Typer(help="Run the gateway alone, or look at its spool.", invoke_without_command=True)
@@ -27,7 +27,8 @@ def spool(context: typer.Context, as_json: AsJson = False) -> None:
         raise NotFound(
             f"There is no spool in {config.paths.spool}", "It is made when a gateway first starts."
         )
-    content = inspect(config.paths.spool)
+    with working("Reading the spool"):
+        content = inspect(config.paths.spool)
     if as_json:
         print_json(content.model_dump())
     else:

@@ -1,45 +1,23 @@
-"""The entry point: global options, the command groups, and how errors reach people."""
+"""The entry point: global options, and how errors reach people. Commands are loaded when they are called."""
 
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from catchment import __version__
-from catchment.cli import (
-    alerts,
-    bench,
-    centre,
-    configuration,
-    consume,
-    consumer,
-    deadletter,
-    gateway,
-    lake,
-    node,
-    notify,
-    pipeline,
-    provider,
-    register,
-    relay,
-    rules,
-    serve,
-    simulate,
-    site,
-    token,
-    twins,
-    verify,
-)
-from catchment.cli.console import errors
+from catchment.cli.tree import LazyGroup
 from catchment.errors import CatchmentError
 
 app = typer.Typer(
     name="catchment",
+    cls=LazyGroup,
     help="Gathers the data streams of many sites into one place without losing a drop.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    # Boxes and colours would take twice the time of all the rest.
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -64,35 +42,14 @@ def main(
     context.obj = config
 
 
-node.add_to(app)
-app.add_typer(configuration.app, name="config")
-app.add_typer(site.app, name="site")
-app.add_typer(centre.app, name="centre")
-app.add_typer(provider.app, name="provider")
-app.add_typer(consumer.app, name="consumer")
-app.add_typer(token.app, name="token")
-app.add_typer(register.app, name="register")
-app.add_typer(rules.app, name="rules")
-app.add_typer(twins.app, name="twins")
-app.add_typer(deadletter.app, name="deadletter")
-app.add_typer(simulate.app, name="simulate")
-app.add_typer(alerts.app, name="alerts")
-app.add_typer(bench.app, name="bench")
-app.add_typer(gateway.app, name="gateway")
-app.add_typer(lake.app, name="lake")
-lake.add_to(app)
-consume.add_to(app)
-relay.add_to(app)
-pipeline.add_to(app)
-notify.add_to(app)
-serve.add_to(app)
-verify.add_to(app)
-
-
 def run() -> None:
     """Runs a command; every error of ours becomes one message and its exit code."""
     try:
         app()
     except CatchmentError as error:
+        from rich.markup import escape
+
+        from catchment.cli.console import errors
+
         errors.print(f"[bold red]{error.code}[/]: {escape(str(error))}", highlight=False, soft_wrap=True)
         sys.exit(error.exit_code)

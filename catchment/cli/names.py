@@ -8,7 +8,7 @@ from catchment.errors import InvalidRecord
 from catchment.records import check_name
 
 
-def _checked(name: str) -> str:
+def checked(name: str) -> str:
     try:
         check_name("valid", name)
     except InvalidRecord as error:
@@ -27,14 +27,14 @@ def pairs(option: str, given: list[str] | None) -> dict[str, str]:
 Name = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", callback=_checked, help="Letters, digits, dots, hyphens and underscores; at most 64."
+        metavar="NAME", callback=checked, help="Letters, digits, dots, hyphens and underscores; at most 64."
     ),
 ]
 Id = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        callback=_checked,
+        callback=checked,
         help="Its identifier: letters, digits, dots, hyphens and underscores; at most 64.",
     ),
 ]

@@ -36,7 +36,7 @@ def up(
     config = configuration(context)
     display = Display(output, config)
     try:
-        run(config, context.obj, demonstration, display.show)
+        run(config, context.obj, demonstration, display.show, display.greet)
     finally:
         display.close()
 

@@ -46,7 +46,9 @@ def commands() -> Iterator[tuple[str, TyperCommand | TyperGroup]]:
 
 
 def _below(group: TyperGroup, prefix: str) -> Iterator[tuple[str, TyperCommand | TyperGroup]]:
-    for name, command in group.commands.items():
+    context = typer.Context(group, info_name=prefix)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert isinstance(command, TyperCommand | TyperGroup)
         yield f"{prefix} {name}", command
         if isinstance(command, TyperGroup):
@@ -60,6 +62,9 @@ def _section(name: str, command: TyperCommand | TyperGroup) -> str:
     parts = [f"{'#' * (2 + depth)} `{name}`\n\n{command.help}\n"]
     if not isinstance(command, TyperGroup) or not depth:
         parts.append(f"```sh\n{usage}\n```\n")
+    if command.epilog:
+        examples = "\n".join(line.removeprefix("Example: ") for line in command.epilog.split("\n\n"))
+        parts.append(f"For example\n\n```sh\n{examples}\n```\n")
     rows = list(_rows(command, context))
     if rows:
         parts.append(_COLUMNS + "".join(rows))

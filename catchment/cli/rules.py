@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from catchment.cli.console import AsJson, configuration, print_json, print_table
+from catchment.cli.console import AsJson, configuration, print_json, print_table, working
 from catchment.cli.names import Name
 from catchment.client import Session, local_session
 
@@ -41,10 +41,9 @@ def add(
     channel: Annotated[list[str] | None, typer.Option(help="Who is told; repeat it for several.")] = None,
     message: Annotated[str, typer.Option(help="What they are told.")] = "",
     description: Annotated[str, typer.Option(help="What the rule is for.")] = "",
+    as_json: AsJson = False,
 ) -> None:
     """Declare a rule that is not there yet."""
-    from catchment.alerts.rules import check_rule
-
     selected = {"sensor": sensor, "sensor_type": sensor_type, "device": device, "site": site}
     values = {
         "description": description,
@@ -59,10 +58,19 @@ def add(
         "channels": channel or [],
         "message": message,
     }
+    written = _add(context, name, values)
+    if as_json:
+        print_json(written)
+    else:
+        typer.echo(f"{name} is declared")
+
+
+def _add(context: typer.Context, name: str, values: dict[str, Any]) -> Any:
+    from catchment.alerts.rules import check_rule
+
     spec = check_rule(name, values).model_dump(exclude_none=True)
     with local_session(configuration(context)) as session:
-        session.request("PUT", f"{_PATH}/{name}", json=spec, headers={"If-None-Match": "*"})
-    typer.echo(f"{name} is declared")
+        return session.request("PUT", f"{_PATH}/{name}", json=spec, headers={"If-None-Match": "*"})
 
 
 @app.command()
@@ -71,7 +79,7 @@ def apply(context: typer.Context, file: RuleFile, as_json: AsJson = False) -> No
     from catchment.alerts.rules import read_rules
 
     wanted = read_rules(file)
-    with local_session(configuration(context)) as session:
+    with working(f"Declaring the rules of {file}"), local_session(configuration(context)) as session:
         versions = {rule["id"]: rule["version"] for rule in _all(session)}
         rows = []
         for name, spec in wanted.items():

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from catchment.cli.centre import Demonstration, up_as
-from catchment.cli.console import AsJson, configuration, output, print_json, print_table
+from catchment.cli.console import AsJson, configuration, output, print_json, print_table, working
 from catchment.cli.names import Name
 from catchment.config import Config, Role
 
@@ -64,15 +64,50 @@ def invite(
 
 
 @app.command()
-def withdraw(context: typer.Context, centre: Name) -> None:
+def join(
+    context: typer.Context,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The API of the centre.")],
+    centre: Annotated[str, typer.Option(metavar="NAME", help="The name of the centre.")],
+    token: Annotated[str, typer.Option(help="The one-time token of the invitation.")],
+    fingerprint: Annotated[str, typer.Option(help="SHA-256 of the centre's certificate.")],
+    as_json: AsJson = False,
+) -> None:
+    """At a site: let a centre read what is relayed, and hand it all that it needs for that.
+
+    The console of the centre shows this command with everything filled in, when a site is added there.
+    """
+    from catchment.cli.names import checked
+    from catchment.client.joining import join_centre
+    from catchment.security.authority import Authority
+    from catchment.security.centres import Centres
+
+    config = configuration(context)
+    authority = Authority(config.paths.identities, config.hostnames)
+    credentials = Centres(config.paths.centres).hand_out(checked(centre), authority)
+    granted = _apply_rights(config)
+    with working(f"Joining {centre}"):
+        join_centre(config, url, token, fingerprint, credentials)
+    if as_json:
+        print_json({"site": config.site, "centre": centre, "granted": granted})
+        return
+    typer.echo(f"{config.site} has joined {centre}, which relays from it within a second")
+    _say_when(granted)
+
+
+@app.command()
+def withdraw(context: typer.Context, centre: Name, as_json: AsJson = False) -> None:
     """At a site: take the right to relay from a centre, for good."""
     from catchment.security.authority import Authority
     from catchment.security.centres import Centres
 
     config = configuration(context)
     Centres(config.paths.centres).withdraw(centre, Authority(config.paths.identities, config.hostnames))
+    granted = _apply_rights(config)
+    if as_json:
+        print_json({"centre": centre, "granted": granted})
+        return
     typer.echo(f"{centre} may relay no more")
-    _say_when(_apply_rights(config))
+    _say_when(granted)
 
 
 @app.command()
@@ -157,18 +192,10 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
 
 def _apply_rights(config: Config) -> bool:
     """Whether Kafka knows of the change already; else it will at the next start of the node."""
-    from catchment.errors import BrokerUnavailable
-    from catchment.kafka.access import ensure_access
-    from catchment.kafka.broker import probe
+    from catchment.kafka.rights import apply_rights
 
-    if not config.kafka.embedded:
-        return False
-    try:
-        probe(config, timeout_s=3.0)
-        ensure_access(config)
-    except BrokerUnavailable:
-        return False
-    return True
+    with working("Telling Kafka"):
+        return apply_rights(config)
 
 
 def _say_when(granted: bool) -> None:

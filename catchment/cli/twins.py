@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Annotated, Any
 
 import orjson
 import typer
 
-from catchment.cli.console import AsJson, configuration, errors, print_json, print_table
+from catchment.cli.console import AsJson, configuration, errors, print_json, print_table, working
 from catchment.cli.names import Id
 from catchment.client import local_session
 from catchment.client.twins import WAIT_S, TwinCalls
@@ -37,8 +37,11 @@ Values = Annotated[
 
 
 @contextmanager
-def _twins(context: typer.Context) -> Iterator[TwinCalls]:
-    with local_session(configuration(context)) as session:
+def _twins(context: typer.Context, shown: bool = True) -> Iterator[TwinCalls]:
+    with (
+        local_session(configuration(context)) as session,
+        working("Asking the node") if shown else nullcontext(),
+    ):
         yield TwinCalls(session)
 
 
@@ -97,7 +100,8 @@ def create(
     if increments or None in changes.values():
         raise typer.BadParameter("An object is made with values that are set: NAME=VALUE.")
     with _twins(context) as twins:
-        _report(twins.create(identifier, type_, changes, wait_s=wait), identifier, as_json)
+        answer = twins.create(identifier, type_, changes, wait_s=wait)
+    _report(answer, identifier, as_json)
 
 
 @app.command()
@@ -158,7 +162,7 @@ def watch(
     as_json: AsJson = False,
 ) -> None:
     """Print objects that are there, and what changes, until it is interrupted."""
-    with _twins(context) as twins:
+    with _twins(context, shown=False) as twins:
         for event, told in twins.watch(where, identifier, site):
             if as_json:
                 typer.echo(orjson.dumps({"event": event, **told}))

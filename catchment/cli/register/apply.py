@@ -7,7 +7,7 @@ import typer
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from catchment.cli.console import AsJson, print_json
+from catchment.cli.console import AsJson, print_json, working
 from catchment.cli.register import calls, device, mapping, schema, sensor, sensor_type, twin_feed, twin_type
 from catchment.client import Session
 from catchment.config.section import Name
@@ -41,7 +41,7 @@ def apply(
 ) -> None:
     """Register all that a file declares; what is so already stays as it is."""
     declared = _read(file)
-    with calls.api(context) as session:
+    with working(f"Registering what {file} declares"), calls.api(context) as session:
         written = {"schemas": _register_schemas(session, declared, file.parent)}
         for kind, path, bodies in (
             ("types", sensor_type.PATH, declared.types),

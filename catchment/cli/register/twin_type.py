@@ -24,11 +24,14 @@ Required = Annotated[
     list[str] | None, typer.Option("--required", metavar="NAME", help="A value that must be there.")
 ]
 Readers = Annotated[
-    list[str] | None, typer.Option("--reader", help="Who may see its objects; repeat it. By default token/*.")
+    list[str] | None,
+    typer.Option("--reader", help="Who may see its objects; repeat it. By default token/* and user/*."),
 ]
 Writers = Annotated[
     list[str] | None,
-    typer.Option("--writer", help="Who may make and change them; repeat it. By default token/* and feed/*."),
+    typer.Option(
+        "--writer", help="Who may make and change them; repeat it. By default token/*, user/* and feed/*."
+    ),
 ]
 
 
