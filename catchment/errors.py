@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 
 class CatchmentError(Exception):
-    """The root of the tree."""
+    """An error without a code of its own; the log of the part has more."""
 
     code: ClassVar[str] = "failed"
     exit_code: ClassVar[int] = 1
@@ -100,14 +100,14 @@ class NotFound(CatchmentError):
 
 
 class Conflict(CatchmentError):
-    """What was asked for does not go with what is there."""
+    """What was asked for does not go with what is there: something refers to it, or it is another node's."""
 
     code = "conflict"
     http_status = 409
 
 
 class VersionChanged(CatchmentError):
-    """The thing is of another version than the caller said."""
+    """The thing is of another version than `If-Match` says: somebody changed it meanwhile."""
 
     code = "version-changed"
     http_status = 412
@@ -128,6 +128,19 @@ class InvalidRule(CatchmentError):
     http_status = 422
 
 
+class InvalidQuery(CatchmentError):
+    """A continuous query that cannot run as it is declared; each problem is a line of its own."""
+
+    code = "invalid-query"
+    exit_code = 2
+    http_status = 422
+
+    def __init__(self, name: str, problems: list[str]) -> None:
+        lines = "".join(f"\n  {problem}" for problem in problems)
+        super().__init__(f"The query {name} is wrong", f"Correct what is named here:{lines}")
+        self.problems = problems
+
+
 class InvalidExpression(CatchmentError):
     """A question to twins that cannot be read; the message points at the place."""
 
@@ -146,7 +159,7 @@ class InvalidExpression(CatchmentError):
 
 
 class PartitionsMissing(CatchmentError):
-    """What was asked for lies where no instance of the view answers at this moment."""
+    """What was asked for lies where no instance answers at this moment; it is there again within seconds."""
 
     code = "partitions-missing"
     http_status = 503
@@ -165,7 +178,7 @@ class SchemaRefused(CatchmentError):
 
 
 class TooManyAttempts(CatchmentError):
-    """Too many failed sign-ins from one address."""
+    """Too many failed sign-ins with one name or from one address; `Retry-After` says how long to wait."""
 
     code = "too-many-attempts"
     http_status = 429
@@ -176,7 +189,7 @@ class TooManyAttempts(CatchmentError):
 
 
 class RateExceeded(CatchmentError):
-    """A provider sends more than it may."""
+    """A provider sends more than it may; `Retry-After` says how long to wait."""
 
     code = "rate-exceeded"
     http_status = 429
@@ -195,7 +208,7 @@ class ContentTooLarge(CatchmentError):
 
 
 class UnsupportedContent(CatchmentError):
-    """The kind of content is not one that is taken."""
+    """The `Content-Type` is not one that is taken."""
 
     code = "unsupported-content"
     http_status = 415

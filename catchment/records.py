@@ -20,6 +20,8 @@ STAMP_HEADER = "catchment-stamp"
 ORIGIN_HEADER = "catchment-origin-us"
 REASON_HEADER = "catchment-reason"
 TOPIC_HEADER = "catchment-topic"
+VERSION_HEADER = "catchment-version"
+TABLE_HEADER = "catchment-table"
 STAMP_VERSION = 1
 
 _FIXED = struct.Struct(">BQq")
@@ -63,6 +65,12 @@ class Kind(StrEnum):
     TWIN_HISTORY = "twin-history"
     TWIN_OUTCOMES = "twin-outcomes"
     TWIN_VIEWS = "twin-views"
+    AUDIT = "audit"
+    ACKNOWLEDGEMENTS = "alert-acknowledgements"
+    GAPS = "gaps"
+    QUERIES = "queries"
+    RESULTS = "results"
+    TICKS = "ticks"
 
     @property
     def topic(self) -> str:

@@ -9,6 +9,9 @@
 
 from catchment.alerts.model import AlertState, Event, Notice, Phase, Standing
 
+# More than a query says in a checkpoint interval, which is how far back a crash reaches.
+MOST_TOLD = 500
+
 
 def advance(standing: Standing | None, event: Event) -> tuple[Standing, AlertState | None]:
     """What stands after an event, and the change of state that it means, if any."""
@@ -27,11 +30,22 @@ def advance(standing: Standing | None, event: Event) -> tuple[Standing, AlertSta
 def advance_notice(standing: Standing | None, notice: Notice) -> tuple[Standing, bool]:
     """What stands after a notice, and whether people have to be told; a repeated one they have been."""
     before = standing or Standing(key=notice.key, sequence=0, at_ms=0)
+    if notice.is_of_query:
+        return _said_by_query(before, notice)
     if notice.sequence <= before.sequence and notice.timestamp <= before.at_ms:
         return before, False
     # Senders say themselves what time it is: only the latest tells whether the numbering began anew.
     newest_ms = max(before.at_ms, notice.timestamp)
     return before.model_copy(update={"sequence": notice.sequence, "at_ms": newest_ms}), True
+
+
+def _said_by_query(before: Standing, notice: Notice) -> tuple[Standing, bool]:
+    """Rows come in any order, and after a crash again with another number: what one says is told once."""
+    if notice.digest in before.told:
+        return before, False
+    told = [*before.told, notice.digest][-MOST_TOLD:]
+    after = {"sequence": notice.sequence, "at_ms": max(before.at_ms, notice.timestamp), "told": told}
+    return before.model_copy(update=after), True
 
 
 def alert_id(standing: Standing) -> str:

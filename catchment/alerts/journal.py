@@ -16,7 +16,8 @@ from catchment.alerts.model import Alert, ChannelState, Delivery, Position, Stan
 from catchment.config import Config
 from catchment.errors import PartFailed
 from catchment.kafka.access import NOTIFIER_TRANSACTIONS
-from catchment.kafka.clients import producer, read_all
+from catchment.kafka.clients import producer
+from catchment.kafka.committed import read_committed
 from catchment.kafka.failures import explain
 from catchment.kafka.parties import Party
 from catchment.records import Kind
@@ -64,12 +65,12 @@ class Journal:
         self._fenced = False
 
     def recover(self) -> Remembered:
-        """Reads back what was remembered, after all that an earlier notifier had begun is settled."""
+        """Reads back what was remembered, after all that any notifier had begun is settled."""
         with self._lock:
             self._producer = None
             self._open()
         remembered = Remembered()
-        for message in read_all(self._config, Party.NOTIFIER, Kind.NOTIFIED.topic):
+        for message in read_committed(self._config, Party.NOTIFIER, Kind.NOTIFIED, TRANSACTION_TIMEOUT_S):
             node, kind, name = (message.key() or b"").decode().split("/", 2)
             value = message.value() or b""
             if node != self._node:

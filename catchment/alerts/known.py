@@ -12,7 +12,7 @@ import avro.io
 from confluent_kafka import Message
 from pydantic import BaseModel, Field, ValidationError
 
-from catchment.alerts.model import Event, Notice
+from catchment.alerts.model import QUERY_RULES, Event, Notice
 from catchment.alerts.sentence import Subject
 from catchment.errors import InvalidRecord, SchemaRefused
 from catchment.records import Kind
@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 
 Entry = TypeVar("Entry", bound=BaseModel)
 
-# What stands in place of a rule in a notice; no rule can be called that.
-NOTICE_RULE = "twins/notice"
+# No rule can be called that: twins and continuous queries say things themselves.
+NOTICES = ("twins/notice", QUERY_RULES)
 _WIRE = struct.Struct(">bI")
 _WRONG_AVRO = (avro.errors.AvroException, ValueError, EOFError, IndexError, TypeError, struct.error)
 
@@ -98,7 +98,7 @@ class Known:
         reader = self._reader(schema_id)
         try:
             fields: Any = reader.read(avro.io.BinaryDecoder(io.BytesIO(value[_WIRE.size :])))
-            is_notice = isinstance(fields, dict) and fields.get("rule") == NOTICE_RULE
+            is_notice = isinstance(fields, dict) and str(fields.get("rule")).startswith(NOTICES)
             return Notice.model_validate(fields) if is_notice else Event.model_validate(fields)
         except ValidationError as error:
             wrong = error.errors()[0]

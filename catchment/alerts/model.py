@@ -1,8 +1,13 @@
 """What alerts are made of, on the topics and in memory."""
 
+import hashlib
 from enum import StrEnum
 
 from pydantic import BaseModel, Field
+
+# No rule of a person can be called so: these are of continuous queries.
+QUERY_RULES = "query/"
+DIGEST_DIGITS = 16
 
 
 class Phase(StrEnum):
@@ -76,6 +81,16 @@ class Notice(BaseModel, frozen=True):
     def key(self) -> str:
         """The one object that it is about."""
         return f"{self.node}/{self.site}/{self.sensor_id}/{self.rule}"
+
+    @property
+    def is_of_query(self) -> bool:
+        """Whether it is about a row of a continuous query; rows have no order among themselves."""
+        return self.rule.startswith(QUERY_RULES)
+
+    @property
+    def digest(self) -> str:
+        """What a row says, in a few digits."""
+        return hashlib.sha256(f"{self.transaction} {self.text}".encode()).hexdigest()[:DIGEST_DIGITS]
 
 
 class AlertState(StrEnum):
@@ -167,6 +182,7 @@ class Standing(BaseModel, frozen=True):
     changes: int = Field(0, description="Alerts so far: odd while one is open.")
     first_ms: int = Field(0, description="Beginning of the newest alert.")
     channels: list[str] = Field(default_factory=list, description="Who was told of the newest alert.")
+    told: list[str] = Field(default_factory=list, description="Digests of what a query said lately.")
 
     @property
     def is_open(self) -> bool:

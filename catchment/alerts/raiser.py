@@ -163,7 +163,7 @@ def _alert(event: Event, standing: Standing, state: AlertState, known: Known, te
 
 def _told(notice: Notice, channels: list[str]) -> Alert:
     return Alert(
-        id=f"{notice.key}/{notice.sequence}",
+        id=_notice_id(notice),
         state=AlertState.TOLD,
         version=notice.sequence,
         at_ms=notice.timestamp,
@@ -191,6 +191,12 @@ def _told(notice: Notice, channels: list[str]) -> Alert:
         exceeded_for_ms=0,
         count=1,
     )
+
+
+def _notice_id(notice: Notice) -> str:
+    """Several rows of a query can have the same number."""
+    known_by = f"{notice.sequence}-{notice.digest}" if notice.is_of_query else str(notice.sequence)
+    return f"{notice.key}/{known_by}"
 
 
 def _dead_letter(message: Message, reason: str) -> Row:

@@ -5,8 +5,6 @@ import signal
 import threading
 from collections.abc import Callable
 
-from prometheus_client import Gauge
-
 from catchment.alerts.channels import open_channel
 from catchment.alerts.courier import Courier
 from catchment.alerts.journal import Journal, Remembered
@@ -14,17 +12,18 @@ from catchment.alerts.raiser import BACKOFF_MAX_S, FIRST_BACKOFF_S, Raiser
 from catchment.config import Config
 from catchment.errors import BrokerUnavailable, CatchmentError
 from catchment.health import Report, Reporter, State, metrics_text
+from catchment.metrics import gauge
 
 log = logging.getLogger(__name__)
 
 PART = "notify"
 STOP_S = 5.0
 
-ALERTS = Gauge("catchment_notify_alerts", "Alerts raised or cleared since the notifier started.")
-UNREADABLE = Gauge("catchment_notify_unreadable_events", "Events that could not be read, since then.")
-DELIVERED = Gauge("catchment_notify_delivered", "Messages delivered since then.", ["channel"])
-FAILED = Gauge("catchment_notify_failed_attempts", "Attempts that failed since then.", ["channel"])
-UP = Gauge("catchment_notify_channel_up", "Whether the last attempt on a channel went through.", ["channel"])
+ALERTS = gauge("catchment_notify_alerts")
+UNREADABLE = gauge("catchment_notify_unreadable_events")
+DELIVERED = gauge("catchment_notify_delivered")
+FAILED = gauge("catchment_notify_failed_attempts")
+UP = gauge("catchment_notify_channel_up")
 
 
 def run(config: Config) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from confluent_kafka import Message
 from pydantic import Field, ValidationError
 
+from catchment.alerts.acknowledged import Acknowledgement
 from catchment.alerts.model import Alert, AlertState, Delivery
 from catchment.config import Config
 from catchment.kafka.follower import TopicFollower, log
@@ -22,6 +23,7 @@ class AlertSummary(Alert):
 
     raised_ms: int | None = Field(description="Null if its beginning has expired.")
     cleared_ms: int | None = Field(description="Null while it is open.")
+    acknowledged: Acknowledgement | None = Field(None, description="Who has taken note of it first.")
 
 
 class AlertDetail(AlertSummary):
@@ -34,6 +36,7 @@ class AlertBook:
     """Every open alert and the newest past ones; a fold over what the topics say."""
 
     def __init__(self, past_kept: int = PAST_KEPT) -> None:
+        self.changes = 0
         self._past_kept = past_kept
         self._alerts: dict[str, AlertSummary] = {}
         self._deliveries: dict[str, list[Delivery]] = {}
@@ -45,6 +48,7 @@ class AlertBook:
             before = self._alerts.get(alert.id)
             if before and before.version >= alert.version:
                 return
+            self.changes += 1
             is_open = alert.state is AlertState.RAISED
             has_begun = alert.state is not AlertState.CLEARED
             raised_ms = alert.at_ms if has_begun else before.raised_ms if before else None

@@ -79,7 +79,7 @@ class Session:
             ) as response:
                 if response.is_error:
                     response.read()
-                    raise _refusal(response)
+                    raise refusal_of(response)
                 yield from response.iter_lines()
         except httpx.TransportError as error:
             raise self._unanswered(error) from None
@@ -91,7 +91,7 @@ class Session:
         except httpx.TransportError as error:
             raise self._unanswered(error) from None
         if response.is_error:
-            raise _refusal(response)
+            raise refusal_of(response)
         return response
 
     def _unanswered(self, error: httpx.TransportError) -> NodeNotRunning:
@@ -114,7 +114,8 @@ def local_session(config: Config) -> Session:
     return Session(f"https://{address}:{config.api.port}", token, config.paths.identities / "ca.crt")
 
 
-def _refusal(response: httpx.Response) -> CatchmentError:
+def refusal_of(response: httpx.Response) -> CatchmentError:
+    """What the API refused, as the error that it is."""
     try:
         problem = orjson.loads(response.content)
         code, detail = problem["code"], problem["detail"]

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, SecretStr, StringConstraints
 
 from catchment.config.section import Section
 from catchment.records import Kind
@@ -44,7 +44,7 @@ class LakeSettings(Section):
         description="Where the tables are: a directory, or an address such as `s3://bucket/path` or "
         "`abfss://container@account.dfs.core.windows.net/path`. By default `lake` in the data directory.",
     )
-    storage_options: dict[str, str] = Field(
+    storage_options: dict[str, SecretStr] = Field(
         default_factory=dict,
         description="Keys and settings of object storage, as the `deltalake` package names them.",
     )

@@ -149,8 +149,9 @@ def _explain(detail: ErrorDetails) -> str:
 
 def _shown(detail: ErrorDetails) -> str:
     """The wrong value, unless it may hold a secret: one of a channel or a store, or a whole section."""
-    may_be_secret = detail["loc"][:1] in (("alerts",), ("store",)) or isinstance(detail["input"], dict | list)
-    return "" if may_be_secret else f" (it is {detail['input']!r})"
+    is_whole = isinstance(detail["input"], dict | list)
+    is_of_secrets = detail["loc"][0] in ("alerts", "store") or "storage_options" in detail["loc"]
+    return "" if is_whole or is_of_secrets else f" (it is {detail['input']!r})"
 
 
 def _nearest(name: str, known: list[str]) -> str:

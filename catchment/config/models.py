@@ -19,6 +19,8 @@ from catchment.config.twin_view import TwinViewSettings
 from catchment.config.twins import TwinsSettings
 
 # What the pipeline runs at every node, besides its stores.
+# What stands for all that people deploy, among the names of queries.
+DEPLOYED = "deployed"
 REAL_TIME_QUERIES = ("ledger", "measurements", "thresholds")
 TWIN_QUERIES = ("twin-split", "twins", "twin-feed-records", "twin-feed-measurements")
 # Embedded broker and controller are one process: nobody else talks to the controller.
@@ -101,7 +103,13 @@ class GatewaySettings(Section):
         description="How a key becomes a partition: as librdkafka does by default (`crc32`), as Java clients "
         "do (`murmur2`), or by `fnv1a`.",
     )
-    linger_ms: float = Field(2, ge=0, le=1000, description="How long a batch may wait for more records.")
+    linger_ms: float = Field(
+        3,
+        ge=0,
+        le=1000,
+        description="How long a batch may wait for more records. Less costs CPU: Kafka's client waits for "
+        "the last millisecond without a pause.",
+    )
     compression: Compression = Field(
         Compression.ZSTD,
         description="How batches are compressed on their way to Kafka. What others call zlib is `gzip`.",
@@ -127,6 +135,12 @@ class PipelineSettings(Section):
         ge=5,
         description="Between checkpoints: longer means fewer pauses, and more to read again after a crash.",
     )
+    source_tasks: int = Field(
+        2,
+        ge=1,
+        le=64,
+        description="Tasks that read, for each query: each reads several partitions with one consumer.",
+    )
     shuffle_partitions: int = Field(
         2, ge=1, le=64, description="Tasks that keep state, for each query. Fixed by its first start."
     )
@@ -136,7 +150,14 @@ class PipelineSettings(Section):
     queries: list[str] | None = Field(
         None,
         description="Only these queries, by the names that `catchment status` shows; by default all. So one "
-        "node can leave out what another does.",
+        "node can leave out what another does. `deployed` stands for those that people deploy.",
+    )
+    query_slots: int = Field(
+        192,
+        ge=0,
+        le=4096,
+        description="Threads for deployed queries: each holds one for each task that reads and each with "
+        "state. They cost nothing until they are used.",
     )
 
 
@@ -220,14 +241,15 @@ class Config(Section):
     def query_names(self) -> tuple[str, ...]:
         """The queries that this node could run."""
         twins = TWIN_QUERIES if self.twins.enabled else ()
-        lake = ("lake",) if self.lake.enabled else ()
+        lake = ("lake", "lake-results") if self.lake.enabled else ()
         return *REAL_TIME_QUERIES, *twins, *lake, *(f"postgres-{name}" for name in self.store.postgres)
 
     @model_validator(mode="after")
     def _queries_are_known(self) -> Self:
-        unknown = [name for name in self.pipeline.queries or () if name not in self.query_names]
+        known = (*self.query_names, DEPLOYED)
+        unknown = [name for name in self.pipeline.queries or () if name not in known]
         if unknown:
-            possible = ", ".join(self.query_names)
+            possible = ", ".join(known)
             raise ValueError(f"pipeline.queries names {', '.join(unknown)}: there are {possible}")
         return self
 
@@ -253,6 +275,9 @@ class Paths:
         self.sites = data_dir / "sites.json"
         self.centres = data_dir / "centres.json"
         self.tokens = data_dir / "tokens.json"
+        self.users = data_dir / "users.json"
+        self.invitations = data_dir / "invitations.json"
+        self.audit = data_dir / "audit"
         self.operator_token = data_dir / "identities" / "operator.token"
         self.spool = data_dir / "spool"
         self.kafka = data_dir / "kafka"

@@ -65,7 +65,7 @@ def _sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
         if inner:
             yield from _sections(inner, f"{prefix}{name}.")
     for name, (suffix, entries) in _COLLECTIONS.items():
-        if name in model.model_fields:
+        if name in model.model_fields and _holds_mappings(model.model_fields[name]):
             yield from (_entry_section(f"{prefix}{name}{suffix}", entry) for entry in entries)
 
 
@@ -75,6 +75,11 @@ def _entry_section(title: str, entry: type[BaseModel]) -> str:
     kind = entry.model_fields.get("kind")
     heading = f"`{title}`" + (f" of the kind {kind.description}" if kind else "")
     return f"## {heading}\n\n{entry.__doc__}\n\n{_COLUMNS}" + "".join(rows)
+
+
+def _holds_mappings(field: FieldInfo) -> bool:
+    """Whether entries have keys of their own: other sections have lists of plain names under the same key."""
+    return get_origin(field.annotation) is dict or _type(field) == "list of mappings"
 
 
 def _inner(field: FieldInfo) -> type[BaseModel] | None:

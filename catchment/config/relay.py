@@ -9,7 +9,7 @@ from catchment.records import Kind
 
 # Kafka's access lists know names and beginnings of names, and so does this.
 TopicPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}\*?$")]
-# Rules and mappings are a node's own, and so is what it told people.
+# Rules, mappings and queries are a node's own, and so is what it told people.
 RELAYED_KINDS = (
     Kind.RECORDS,
     Kind.MARKS,
@@ -27,6 +27,7 @@ RELAYED_KINDS = (
     Kind.TWIN_TYPES,
     Kind.TWINS,
     Kind.TWIN_HISTORY,
+    Kind.RESULTS,
 )
 
 

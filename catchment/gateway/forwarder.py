@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
-from prometheus_client import Counter, Gauge
 
 from catchment.config import Config
 from catchment.gateway.marks import Marks
@@ -26,15 +25,14 @@ from catchment.gateway.spool import Batch, Spool
 from catchment.gateway.spool.format import Placed
 from catchment.kafka.clients import producer
 from catchment.kafka.parties import Party
+from catchment.metrics import counter, gauge
 from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source, encode_stamps
 
 log = logging.getLogger(__name__)
 
-DELIVERED = Counter("catchment_gateway_delivered_records", "Records that Kafka has confirmed.")
-DEAD_LETTERS = Counter(
-    "catchment_gateway_dead_letters", "Messages that went to the dead letters.", ["reason"]
-)
-QUEUED = Gauge("catchment_gateway_queued_records", "Records that wait for Kafka's confirmation.")
+DELIVERED = counter("catchment_gateway_delivered_records_total")
+DEAD_LETTERS = counter("catchment_gateway_dead_letters_total")
+QUEUED = gauge("catchment_gateway_queued_records")
 
 IDLE_S = 0.5
 BUSY_S = 0.01

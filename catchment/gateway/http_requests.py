@@ -7,7 +7,6 @@ from email.utils import formatdate
 from http import HTTPStatus
 
 import orjson
-from prometheus_client import Counter
 from starlette.types import Receive, Scope, Send
 
 from catchment.config import GatewaySettings
@@ -25,12 +24,13 @@ from catchment.errors import (
 from catchment.gateway.adapters import Inlet
 from catchment.gateway.bodies import messages_in
 from catchment.gateway.limits import Places, RateLimit
+from catchment.metrics import counter
 from catchment.records import check_stream
 from catchment.security.providers import Providers
 
 log = logging.getLogger(__name__)
 
-REQUESTS = Counter("catchment_gateway_http_requests", "HTTP requests answered.", ["status"])
+REQUESTS = counter("catchment_gateway_http_requests_total")
 
 STREAMS = "/v1/streams/"
 MAX_KEY_CHARACTERS = 200

@@ -23,16 +23,16 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 from paho.mqtt.subscribeoptions import SubscribeOptions
-from prometheus_client import Gauge
 
 from catchment.config.listeners import MqttProtocol, MqttSettings
 from catchment.errors import ConfigurationError
+from catchment.metrics import gauge
 
 log = logging.getLogger(__name__)
 _paho_log = log.getChild("paho")
 _paho_log.setLevel(logging.WARNING)
 
-CONNECTED = Gauge("catchment_gateway_mqtt_connected", "1 if the MQTT broker is connected, 0 if not.")
+CONNECTED = gauge("catchment_gateway_mqtt_connected")
 
 AT_LEAST_ONCE = 1
 KEY_PROPERTY = "idempotency-key"

@@ -6,9 +6,9 @@ import resource
 import signal
 
 import uvloop
-from prometheus_client import Gauge
 
 from catchment.config import Config
+from catchment.garbage import collect_rarely
 from catchment.gateway.adapters import Listener
 from catchment.gateway.forwarder import Forwarder
 from catchment.gateway.intake import Intake
@@ -17,6 +17,7 @@ from catchment.gateway.listeners import further_listeners
 from catchment.gateway.spool import Spool
 from catchment.gateway.tcp import TcpListener
 from catchment.health import Report, Reporter, State, metrics_text
+from catchment.metrics import gauge
 from catchment.security.authority import Authority
 from catchment.security.providers import Providers
 
@@ -26,13 +27,14 @@ DRAIN_S = 1.0
 FLUSH_S = 4.0
 STALL_S = 10.0
 
-SPOOL_BYTES = Gauge("catchment_gateway_spool_bytes", "What stands in the spool.")
-SPOOL_FILL = Gauge("catchment_gateway_spool_fill", "How full the spool is, from 0 to 1.")
+SPOOL_BYTES = gauge("catchment_gateway_spool_bytes")
+SPOOL_FILL = gauge("catchment_gateway_spool_fill")
 
 
 def run(config: Config) -> None:
     """Runs the gateway until SIGTERM or SIGINT."""
     allow_many_files()
+    collect_rarely()
     uvloop.run(Gateway(config).run())
 
 

@@ -7,8 +7,6 @@ import time
 from functools import partial
 from typing import Any, cast
 
-from prometheus_client import Counter, Gauge
-
 from catchment.config import GatewaySettings
 from catchment.config.models import WhenFull
 from catchment.errors import AccessRefused, InvalidRequest
@@ -17,16 +15,15 @@ from catchment.gateway.frames import FrameSplitter
 from catchment.gateway.intake import Intake
 from catchment.gateway.limits import Places, RateLimit
 from catchment.gateway.lines import LineSplitter
+from catchment.metrics import counter, gauge
 from catchment.security.authority import Identity
 from catchment.security.providers import Providers
 
 log = logging.getLogger(__name__)
 
-RECEIVED = Counter("catchment_gateway_received_records", "Messages that became records.")
-REFUSED = Counter(
-    "catchment_gateway_refused_connections", "Connections refused for lack of a registered identity."
-)
-CONNECTIONS = Gauge("catchment_gateway_connections", "Providers that are connected now.")
+RECEIVED = counter("catchment_gateway_received_records_total")
+REFUSED = counter("catchment_gateway_refused_connections_total")
+CONNECTIONS = gauge("catchment_gateway_connections")
 
 HANDSHAKE_TIMEOUT_S = 10.0
 SWEEP_S = 5.0

@@ -35,6 +35,7 @@ DECLARED = (
     Kind.RULES,
     Kind.TWIN_TYPES,
     Kind.TWIN_FEEDS,
+    Kind.QUERIES,
 )
 # How far a part is: nobody's business but its own.
 POSITIONS = (Kind.RELAYED, Kind.NOTIFIED)
@@ -51,9 +52,20 @@ WRITES: dict[Party, tuple[Kind, ...]] = {
         Kind.TWINS,
         Kind.TWIN_HISTORY,
         Kind.TWIN_OUTCOMES,
+        Kind.RESULTS,
+        Kind.TICKS,
     ),
     # It keeps the ledger in memory anyway, and says about once a second what stands in it.
-    Party.API: (Kind.HOPS, Kind.REPLAYS, Kind.TWIN_MESSAGES, Kind.TWIN_VIEWS, *DECLARED),
+    Party.API: (
+        Kind.HOPS,
+        Kind.REPLAYS,
+        Kind.TWIN_MESSAGES,
+        Kind.TWIN_VIEWS,
+        Kind.AUDIT,
+        Kind.ACKNOWLEDGEMENTS,
+        Kind.GAPS,
+        *DECLARED,
+    ),
     # The API as well, and only when it sends a dead letter again: back to where it came from.
     Party.REPLAYER: (Kind.RECORDS, Kind.MEASUREMENTS, Kind.EVENTS, Kind.TWIN_MESSAGES, Kind.TWIN_CHANGES),
     Party.RELAY: (*RELAYED_KINDS, Kind.RELAYED),

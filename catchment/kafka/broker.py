@@ -23,6 +23,8 @@ from catchment.records import Kind
 from catchment.security.files import sync, write_private
 
 PROBE_INTERVAL_S = 0.1
+# As syslog counts.
+_CRITICAL = 2
 
 
 def command(config: Config) -> list[str]:
@@ -52,7 +54,8 @@ class BrokerProbe:
     """Asks again and again whether Kafka answers, with one client."""
 
     def __init__(self, config: Config, party: Party = Party.ADMIN) -> None:
-        self._client = AdminClient(client_settings(config, party))
+        # A broker that is away is what it finds out, and nothing to log.
+        self._client = AdminClient({**client_settings(config, party), "log_level": _CRITICAL})
 
     def check(self, timeout_s: float) -> None:
         """Raises BrokerUnavailable unless a request with our identity is answered in time."""
@@ -60,9 +63,6 @@ class BrokerProbe:
             answer = self._client.list_topics(Kind.RECORDS.topic, timeout=timeout_s)
         except KafkaException as error:
             raise explain("Asking Kafka", error) from None
-        finally:
-            # The client's own log lines wait until they are fetched.
-            self._client.poll(0)
         if not answer.brokers:
             raise BrokerUnavailable("Kafka knows no broker that is ready yet", "Wait a little.")
 

@@ -40,14 +40,20 @@ _REPEAT_AFTER_S = 30.0
 
 
 class _Patience(logging.Filter):
-    """Lets one line of a kind and client through at a time: a broker that is away is news only once."""
+    """Lets one line of a kind and client through at a time: a broker that is away is news only once.
+
+    What librdkafka asks again by itself, as of a broker that has just started, is no news at all.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._last_s: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        kind_and_client = record.getMessage().partition("#")[0]
+        message = record.getMessage()
+        if message.endswith(": retrying"):
+            return False
+        kind_and_client = message.partition("#")[0]
         now_s = time.monotonic()
         if now_s - self._last_s.get(kind_and_client, -_REPEAT_AFTER_S) < _REPEAT_AFTER_S:
             return False
@@ -154,7 +160,8 @@ def end_offsets(consumer: Consumer, topic: str) -> dict[int, int]:
 
 def oldest_ms(config: Config, party: Party, topics: Iterable[str]) -> int | None:
     """The time of the oldest record on any of the topics, in ms since 1970; none if they are empty."""
-    source = consumer(config, party, enable_partition_eof=True)
+    # Short waits: a broker answers nothing else on a connection while a fetch is waiting for records.
+    source = consumer(config, party, enable_partition_eof=True, fetch_wait_max_ms=10)
     try:
         firsts = [
             message.timestamp()[1]
@@ -177,20 +184,29 @@ def _first_of(source: Consumer, place: TopicPartition) -> Iterator[Message]:
         yield message
 
 
-def read_all(config: Config, party: Party, topic: str, timeout_s: float = 30.0) -> Iterator[Message]:
-    """Every record that is on a topic now, in the order of each partition; fails if none comes in time."""
+def read_all(
+    config: Config, party: Party, topic: str, timeout_s: float = 30.0, *, newest: int | None = None
+) -> Iterator[Message]:
+    """Every record that is on a topic now, in the order of each partition; fails if none comes in time.
+
+    With `newest` only so many of each partition, fewer if some of them are no records.
+    """
     source = consumer(config, party, enable_partition_eof=True)
     try:
-        yield from _read_all(source, topic, timeout_s)
+        yield from _read_all(source, topic, timeout_s, newest)
     except KafkaException as error:
         raise explain(f"Reading {topic}", error) from None
     finally:
         source.close()
 
 
-def _read_all(source: Consumer, topic: str, timeout_s: float) -> Iterator[Message]:
+def _read_all(source: Consumer, topic: str, timeout_s: float, newest: int | None) -> Iterator[Message]:
     ends = {partition: end for partition, end in end_offsets(source, topic).items() if end > 0}
-    source.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in ends])
+    begins = {
+        partition: OFFSET_BEGINNING if newest is None else max(0, end - newest)
+        for partition, end in ends.items()
+    }
+    source.assign([TopicPartition(topic, partition, begin) for partition, begin in begins.items()])
     while ends:
         first = source.poll(timeout_s)
         if first is None:

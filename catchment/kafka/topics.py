@@ -106,6 +106,17 @@ TOPICS: dict[Kind, TopicSpec] = {
     Kind.TWIN_OUTCOMES: TopicSpec(partitions=1, retention_hours=7 * 24),
     # Which instance of the view has which partitions.
     Kind.TWIN_VIEWS: TopicSpec(partitions=1, compacted=True),
+    # Who changed what.
+    Kind.AUDIT: TopicSpec(partitions=1, retention_hours=365 * 24),
+    # Who has taken note of an alert.
+    Kind.ACKNOWLEDGEMENTS: TopicSpec(partitions=1, compacted=True),
+    # Numbers that were missing for a while, and when they came.
+    Kind.GAPS: TopicSpec(partitions=1, retention_hours=90 * 24),
+    Kind.QUERIES: TopicSpec(partitions=1, compacted=True),
+    # By query, output and row: whoever reads keeps the newest version of each.
+    Kind.RESULTS: TopicSpec(partitions=4, retention_hours=7 * 24),
+    # The time of day once a second, for windows that close while nothing comes.
+    Kind.TICKS: TopicSpec(partitions=1, retention_hours=1),
 }
 
 

@@ -35,8 +35,8 @@ def rows_of(
         raise NotFound(f"The lake has no table {table}", f"It has these: {tables}.")
     condition = f" AND ({where}\n)" if where else ""
     chosen = _as_text(columns_of(found)) if form is Format.CSV else "*"
-    question = f"SELECT {chosen} FROM {quoted(table)} WHERE {_IN_TIME}{condition} ORDER BY {TIME}"  # noqa: S608
-    with ask(lake, question, limits, *_span(since, until)) as reader:
+    question = f"SELECT {chosen} FROM {quoted(table)} WHERE {IN_TIME}{condition} ORDER BY {TIME}"  # noqa: S608
+    with ask(lake, question, limits, *span_of(since, until)) as reader:
         yield reader
 
 
@@ -52,17 +52,18 @@ def measurements_of(
     tables = [name for name in lake.names() if name not in KIND_TABLES]
     if not tables:
         raise NotFound("The lake has no measurements yet", "See `catchment lake list`.")
-    span = _span(since, until)
-    parts = [f"SELECT * FROM {quoted(name)} WHERE sensor = ? AND {_IN_TIME}" for name in tables]  # noqa: S608
+    span = span_of(since, until)
+    parts = [f"SELECT * FROM {quoted(name)} WHERE sensor = ? AND {IN_TIME}" for name in tables]  # noqa: S608
     question = f"{' UNION ALL BY NAME '.join(parts)} ORDER BY {TIME}"
     with ask(lake, question, limits, *((sensor, *span) * len(tables))) as reader:
         yield reader
 
 
-_IN_TIME = f"{DAY} BETWEEN ? AND ? AND {TIME} >= ? AND {TIME} < ?"
+IN_TIME = f"{DAY} BETWEEN ? AND ? AND {TIME} >= ? AND {TIME} < ?"
 
 
-def _span(since: datetime | None, until: datetime | None) -> tuple[Any, ...]:
+def span_of(since: datetime | None, until: datetime | None) -> tuple[Any, ...]:
+    """The values that `IN_TIME` asks for."""
     first, last = _in_utc(since or _LONG_AGO), _in_utc(until or _FAR_AHEAD)
     if first > last:
         raise InvalidRequest("The time ends before it begins", "Exchange since and until.")

@@ -2,12 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlparse
+from urllib.parse import unquote, urlparse
 from uuid import uuid4
 
 import orjson
@@ -127,9 +127,30 @@ class Lake:
         )
         before = table.version()
         table.update_incremental()
+        self._sync_log(table, files[0].table, before)
+
+    def settle(self, table: DeltaTable, name: str, before: int) -> None:
+        """Waits until what deltalake has written itself since a version is on the disk."""
         if self.directory:
-            log = self.directory / files[0].table / "_delta_log"
-            sync([*(log / f"{version:020}.json" for version in range(before + 1, table.version() + 1)), log])
+            folder = self.directory / name
+            sync(folder / path for path in self._added(table, name, before))
+            self._sync_log(table, name, before)
+
+    def _sync_log(self, table: DeltaTable, name: str, before: int) -> None:
+        if self.directory:
+            sync([*self._log(table, name, before), self.directory / name / "_delta_log"])
+
+    def _added(self, table: DeltaTable, name: str, before: int) -> Iterator[str]:
+        for file in self._log(table, name, before):
+            for line in file.read_bytes().splitlines():
+                if added := orjson.loads(line).get("add"):
+                    yield unquote(added["path"])
+
+    def _log(self, table: DeltaTable, name: str, before: int) -> list[Path]:
+        """The entries of the log after a version."""
+        assert self.directory
+        log = self.directory / name / "_delta_log"
+        return [log / f"{version:020}.json" for version in range(before + 1, table.version() + 1)]
 
     def _bring(self, file: WrittenFile) -> None:
         if self.directory:
@@ -153,7 +174,8 @@ class Lake:
 def lake_of(config: Config) -> Lake:
     """The lake that a node fills."""
     url = config.lake.url or str((config.paths.data / "lake").resolve())
-    return Lake(url, config.lake.storage_options, config.paths.lake_work / "upload")
+    options = {name: value.get_secret_value() for name, value in config.lake.storage_options.items()}
+    return Lake(url, options, config.paths.lake_work / "upload")
 
 
 def columns_of(table: DeltaTable | None) -> dict[str, Type]:

@@ -1,4 +1,4 @@
-"""What a node needs before its parts start, made when it is missing: identities and the operator's token."""
+"""What a node needs before its parts start, made when it is missing: identities, token, administrator."""
 
 from catchment.config import Config
 from catchment.kafka.identities import advertised_host
@@ -6,6 +6,7 @@ from catchment.kafka.parties import Party
 from catchment.security.authority import Authority
 from catchment.security.files import write_private
 from catchment.security.tokens import Scope, Tokens
+from catchment.security.users import ADMINISTRATOR, UserRole, Users
 
 OPERATOR = "operator"
 
@@ -25,3 +26,9 @@ def create_operator_token(config: Config) -> None:
         return
     token = tokens.create(OPERATOR, frozenset(Scope))
     write_private(config.paths.operator_token, token.encode() + b"\n")
+
+
+def create_administrator(config: Config) -> str | None:
+    """Makes the first user, and gives its one-time password; nothing when there are users already."""
+    users = Users(config.paths.users)
+    return None if users.all() else users.add(ADMINISTRATOR, UserRole.ADMINISTRATOR)

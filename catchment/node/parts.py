@@ -11,7 +11,7 @@ from catchment.node.keeper import Part
 
 BROKER = "broker"
 BROKER_ASK_INTERVAL_S = 5.0
-_DEMONSTRATION = ["simulate", "lines", "--rate", "20", "--providers", "2", "--count", "0"]
+_DEMONSTRATION = ["simulate", "lines", "--rate", "20", "--providers", "2", "--count", "0", "--name", "demo"]
 
 
 def parts_of(config: Config, demonstration: bool = False) -> list[Part]:

@@ -16,13 +16,19 @@ from catchment.node.status import NodeStatus
 from catchment.node.supervisor import Supervisor
 
 
-def run(config: Config, file: Path | None, demonstration: bool, show: Callable[[NodeStatus], None]) -> None:
+def run(
+    config: Config,
+    file: Path | None,
+    demonstration: bool,
+    show: Callable[[NodeStatus], None],
+    greet: Callable[[str], None],
+) -> None:
     """Runs a node until it is told to stop. In this order:
 
     1. the data directory can be used, and no other node uses it;
     2. what a killed node left behind is removed, because it may hold ports;
     3. the machine has what a node needs;
-    4. identities and the operator's token exist;
+    4. identities, the operator's token and an administrator exist; who is new is greeted with a password;
     5. the parts run.
     """
     os.umask(0o077)
@@ -35,6 +41,8 @@ def run(config: Config, file: Path | None, demonstration: bool, show: Callable[[
         preflight.check_machine(config)
         first_start.issue_identities(config)
         first_start.create_operator_token(config)
+        if password := first_start.create_administrator(config):
+            greet(password)
         Supervisor(config, parts_of(config, demonstration), environment_of(config, file), show).run()
     finally:
         lock.release()

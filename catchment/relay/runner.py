@@ -5,6 +5,7 @@ import re
 import threading
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 
 from confluent_kafka import KafkaError, KafkaException, Message
@@ -41,13 +42,23 @@ _DOUBTS = {
 _COMMON_END = re.compile(r"broker end offset is (\d+)")
 
 
+@dataclass(frozen=True)
+class UnderWay:
+    """What is written, and not yet known to be committed."""
+
+    positions: dict[Place, Position]
+    records: int
+    newest_ms: int
+
+
 class SiteRelay:
     """Carries records from a site to the centre. In this order, and from the start again after any failure:
 
     1. take over the site's transactions at the centre, so that no earlier relay can write any more;
     2. read back how far the site was relayed;
     3. look at the site's topics, make those of the centre match, and note what is amiss;
-    4. carry batch after batch, each with its new positions in one transaction.
+    4. carry batch after batch, each with its new positions in one transaction, and fetch the next batch while
+       one is being committed.
     """
 
     def __init__(self, config: Config, site: Site, identity: Identity) -> None:
@@ -66,6 +77,8 @@ class SiteRelay:
         self._read_to: dict[Place, int] = {}
         self._doubtful: dict[Place, int | None] = {}
         self._incidents: list[Incident] = []
+        self._under_way: UnderWay | None = None
+        self._news: list[Message] = []
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"relay {site.name}", daemon=True)
 
@@ -147,16 +160,20 @@ class SiteRelay:
         self._positions, self._incidents = target.recover()
         self._read_to = {place: position.next_offset for place, position in self._positions.items()}
         self._extents, self._doubtful = {}, {}
+        self._under_way, self._news = None, []
         source = Source(self._site, self._identity, self._config.relay)
         try:
             self._refuse_ourselves(source, target)
             look_at_s = 0.0
             while not self._stopping.is_set():
                 if self._doubtful or time.monotonic() >= look_at_s:
+                    self._settle(target)
                     self._look(source, target)
                     look_at_s = time.monotonic() + self._config.relay.look_interval_s
                     self._note_running()
-                self._carry(source.take(POLL_S), source, target)
+                messages = source.take(POLL_S)
+                self._settle(target)
+                self._carry(messages, source, target)
         finally:
             source.close()
 
@@ -215,20 +232,37 @@ class SiteRelay:
 
     def _carry(self, messages: list[Message], source: Source, target: Target) -> None:
         records = [message for message in messages if message.error() is None]
+        self._news = (
+            [message for message in messages if message.error()] if len(records) < len(messages) else []
+        )
         if records:
             # Plain pairs: this is done for every record, the rest for every partition.
-            last = {(record.topic(), record.partition()): record for record in records}
+            last = dict(
+                zip(
+                    zip(map(Message.topic, records), map(Message.partition, records), strict=True),
+                    records,
+                    strict=True,
+                )
+            )
             positions = {
                 place: self._position(place, (record.offset() or 0) + 1, record.leader_epoch())
                 for place, record in ((Place(*pair), record) for pair, record in last.items())  # type: ignore[arg-type]
             }
             confirm = source.confirm({place.topic: self._extents[place].topic_id for place in positions})
             target.write(records, positions.values(), confirm)
-            self._advance(positions)
-            self._relayed_records += len(records)
             newest_ms = max(record.timestamp()[1] for record in last.values())
-            self._delay_ms = round(max(0.0, time.time() * 1000 - newest_ms), 1)
-        for message in messages if len(records) < len(messages) else ():
+            self._under_way = UnderWay(positions, len(records), newest_ms)
+
+    def _settle(self, target: Target) -> None:
+        """Counts what was carried as soon as it is committed, and then heeds what came with it."""
+        target.settle()
+        if self._under_way:
+            self._advance(self._under_way.positions)
+            self._relayed_records += self._under_way.records
+            self._delay_ms = round(max(0.0, time.time() * 1000 - self._under_way.newest_ms), 1)
+        self._under_way = None
+        news, self._news = self._news, []
+        for message in news:
             error = message.error()
             if error:
                 self._heed(message, error)

@@ -4,10 +4,10 @@ import logging
 import signal
 import threading
 
-from prometheus_client import Gauge
-
 from catchment.config import Config
+from catchment.garbage import collect_rarely
 from catchment.health import Report, Reporter, State, metrics_text
+from catchment.metrics import gauge
 from catchment.relay.model import SiteState
 from catchment.relay.register import Site, Sites
 from catchment.relay.runner import SiteRelay
@@ -17,19 +17,18 @@ log = logging.getLogger(__name__)
 
 TEND_S = 0.5
 
-UP = Gauge("catchment_relay_up", "Whether a site is being relayed.", ["site"])
-LAG = Gauge("catchment_relay_lag_records", "Records at the site that are not at the centre yet.", ["site"])
-DELAY = Gauge(
-    "catchment_relay_delay_seconds", "Age of the newest relayed record when it was relayed.", ["site"]
-)
-RELAYED = Gauge("catchment_relay_relayed_records", "Records relayed since the relay started.", ["site"])
-INCIDENTS = Gauge("catchment_relay_incidents", "Truncated, recreated or set back sources so far.", ["site"])
-RESTARTS = Gauge("catchment_relay_restarts", "Times that the relay of a site had to begin again.", ["site"])
+UP = gauge("catchment_relay_up")
+LAG = gauge("catchment_relay_lag_records")
+DELAY = gauge("catchment_relay_delay_seconds")
+RELAYED = gauge("catchment_relay_relayed_records")
+INCIDENTS = gauge("catchment_relay_incidents")
+RESTARTS = gauge("catchment_relay_restarts")
 _GAUGES = (UP, LAG, DELAY, RELAYED, INCIDENTS, RESTARTS)
 
 
 def run(config: Config) -> None:
     """Runs the relay until SIGTERM or SIGINT."""
+    collect_rarely()
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
@@ -108,5 +107,5 @@ def _measure(state: SiteState) -> None:
 
 
 def _forget(site: str) -> None:
-    for gauge in _GAUGES:
-        gauge.remove(site)
+    for each in _GAUGES:
+        each.remove(site)

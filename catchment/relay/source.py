@@ -137,6 +137,8 @@ class Source:
 
     def _metadata(self) -> Any:
         try:
+            # Not by the client that reads: if it knows a partition's leader before it is told where to begin,
+            # it does not ask whether the log before that is still the same.
             return self._admin.list_topics(timeout=REQUEST_TIMEOUT_S)
         except KafkaException as error:
             raise explain(f"Asking the site {self._site}", error) from None

@@ -1,27 +1,55 @@
 """The centre's Kafka as the relay of one site writes to it: records and positions in one transaction."""
 
-import time
-from collections.abc import Callable, Iterable
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat, starmap
+from operator import itemgetter
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from catchment.config import Config
-from catchment.errors import BrokerUnavailable
-from catchment.kafka.clients import ANSWER_TIMEOUT_S, REQUEST_TIMEOUT_S, client_settings, consumer, producer
+from catchment.kafka.clients import ANSWER_TIMEOUT_S, REQUEST_TIMEOUT_S, client_settings, producer
+from catchment.kafka.committed import read_committed
 from catchment.kafka.failures import explain, outcome
 from catchment.kafka.parties import Party
 from catchment.kafka.relaying import TRANSACTION_PREFIX
 from catchment.kafka.topics import TopicSpec
 from catchment.records import Kind
 from catchment.relay.model import Incident, Place, Position
-from catchment.relay.source import LATEST
 
 _RETENTION_HOURS = 7 * 24
 _BATCH_RECORDS = 10_000
 _COMPRESSION = "lz4"
-_NOT_AVAILABLE_MS = 0
+# Waiting for a large batch holds up nothing: a commit sends what there is.
+_REQUEST_BYTES = 1_000_000
+_LINGER_MS = 50
+_TIME_MS = itemgetter(1)
+_NO_TIME_MS = 0
+
+
+class _Commit(threading.Thread):
+    """Commits a transaction while the next records are fetched; none is waited for when the process ends."""
+
+    def __init__(self, writer: Producer, timeout_s: float) -> None:
+        super().__init__(name="commit", daemon=True)
+        self._writer = writer
+        self._timeout_s = timeout_s
+        self._error: KafkaException | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self._writer.commit_transaction(self._timeout_s)
+        except KafkaException as error:
+            self._error = error
+
+    def wait(self) -> None:
+        self.join()
+        if self._error:
+            raise self._error
 
 
 class Target:
@@ -39,10 +67,15 @@ class Target:
             message_timeout_ms=timeout_ms,
             socket_timeout_ms=round(min(config.relay.transaction_timeout_s, ANSWER_TIMEOUT_S) * 1000),
             compression_type=_COMPRESSION,
+            batch_size=_REQUEST_BYTES,
+            linger_ms=_LINGER_MS,
+            # Nobody is told of records one by one: the transaction counts.
+            delivery_report_only_error=True,
             queue_buffering_max_messages=2 * config.relay.batch_records + 10_000,
             queue_buffering_max_kbytes=2**31 - 1,
         )
         self._admin = AdminClient(client_settings(config, Party.RELAY))
+        self._committing: _Commit | None = None
         try:
             self._producer.init_transactions(config.relay.transaction_timeout_s)
         except KafkaException as error:
@@ -55,7 +88,8 @@ class Target:
         """How far the site was relayed, and its incidents. Nobody else writes them any more."""
         positions: dict[Place, Position] = {}
         incidents: list[Incident] = []
-        for message in self._committed_rows():
+        patience_s = self._config.relay.transaction_timeout_s
+        for message in read_committed(self._config, Party.RELAY, Kind.RELAYED, patience_s):
             kind, site = (message.key() or b"").decode().split("/")[:2]
             if site != self._site:
                 continue
@@ -84,61 +118,47 @@ class Target:
         """Writes down where reading goes on, and why."""
         self._producer.begin_transaction()
         self._finish([*positions, *incidents])
+        self.settle()
 
     def write(
-        self, records: Iterable[Message], positions: Iterable[Position], confirm: Callable[[], None]
+        self, records: Sequence[Message], positions: Iterable[Position], confirm: Callable[[], None]
     ) -> None:
-        """Writes records and where they end, all of it or nothing; nothing also if `confirm` raises."""
+        """Writes records and where they end, all of it or nothing; nothing also if `confirm` raises.
+
+        The transaction is committed in the background: `settle` says when, and nothing else may be written
+        before.
+        """
         self._producer.begin_transaction()
-        # What Kafka delivered has all of these, which the library's types do not say.
-        produce: Any = self._producer.produce
-        for record in records:
-            produce(
-                record.topic(),
-                record.value(),
-                record.key(),
-                record.partition(),
-                timestamp=max(record.timestamp()[1], _NOT_AVAILABLE_MS),
-                headers=record.headers(),
-            )
+        # Half of the relay's time is spent here, for every record: so no loop in Python.
+        deque(starmap(self._producer.produce, _arguments(records)), maxlen=0)
         confirm()
         self._finish(positions)
+
+    def settle(self) -> None:
+        """Waits until what was written is committed."""
+        committing, self._committing = self._committing, None
+        if committing:
+            committing.wait()
 
     def _finish(self, rows: Iterable[Position | Incident]) -> None:
         for row in rows:
             self._producer.produce(Kind.RELAYED.topic, row.model_dump_json(), row.key)
-        self._producer.commit_transaction(self._config.relay.transaction_timeout_s)
-
-    def _committed_rows(self) -> list[Message]:
-        """All rows there are. Those behind an unfinished transaction of another site are waited for."""
-        place = TopicPartition(Kind.RELAYED.topic, 0)
-        # Asked by the administrator's client, which also counts what is not committed yet.
-        answer = self._admin.list_offsets({place: LATEST}, request_timeout=REQUEST_TIMEOUT_S)
-        end: int = outcome("Reading the relay's positions", answer[place]).offset
-        # Short waits, because the end is told only when a fetch has come back with nothing.
-        reader = consumer(self._config, Party.RELAY, enable_partition_eof=True, fetch_wait_max_ms=50)
-        try:
-            reader.assign([TopicPartition(Kind.RELAYED.topic, 0, 0)])
-            return _read_up_to(reader, end, self._config.relay.transaction_timeout_s + REQUEST_TIMEOUT_S)
-        finally:
-            reader.close()
+        self._committing = _Commit(self._producer, self._config.relay.transaction_timeout_s)
 
 
-def _read_up_to(reader: Consumer, end: int, patience_s: float) -> list[Message]:
-    rows: list[Message] = []
-    reached = 0
-    deadline_s = time.monotonic() + patience_s
-    while reached < end:
-        first = reader.poll(0.5)
-        batch: list[Any] = [first, *reader.consume(_BATCH_RECORDS, 0)] if first else []
-        for message in batch:
-            error = message.error()
-            if error and error.code() != KafkaError._PARTITION_EOF:
-                raise explain("Reading the relay's positions", error)
-            reached = message.offset() + (0 if error else 1)
-            rows += [] if error else [message]
-        if time.monotonic() > deadline_s:
-            raise BrokerUnavailable(
-                f"The relay's positions could be read up to {reached} of {end} only", "It is tried again."
-            )
-    return rows
+def _arguments(records: Sequence[Message]) -> Iterator[tuple[Any, ...]]:
+    """What `produce` takes for each record, by position."""
+    no_callbacks = repeat(None), repeat(None)
+    times_ms: list[int] = list(map(_TIME_MS, map(Message.timestamp, records)))
+    if min(times_ms) < 0:
+        times_ms = [max(time_ms, _NO_TIME_MS) for time_ms in times_ms]
+    return zip(
+        map(Message.topic, records),
+        map(Message.value, records),
+        map(Message.key, records),
+        map(Message.partition, records),
+        *no_callbacks,
+        times_ms,
+        map(Message.headers, records),
+        strict=False,
+    )

@@ -1,5 +1,7 @@
 """Schemas by their id, as whoever decodes records needs them."""
 
+from collections.abc import Iterable
+
 import orjson
 from pydantic import ValidationError
 
@@ -11,17 +13,18 @@ from catchment.schemas.model import SchemaVersion, decode
 
 
 def known_schemas(config: Config, party: Party) -> dict[int, SchemaVersion]:
-    """Every schema that is on the topic now, deleted versions too: records in the log may still need them.
-
-    A schema that several subjects have goes under the one that its record is named after, or else under the
-    one that had it first.
-    """
+    """Every schema that is on the topic now, deleted versions too: records in the log may still need them."""
     entries = {message.key(): message.value() for message in read_all(config, party, Kind.SCHEMAS.topic)}
+    return by_id(version for value in entries.values() if (version := _version(value)))
+
+
+def by_id(versions: Iterable[SchemaVersion]) -> dict[int, SchemaVersion]:
+    """A schema that several subjects have goes under the one that its record is named after, or else under
+    the one that had it first.
+    """
     found: dict[int, list[SchemaVersion]] = {}
-    for value in entries.values():
-        version = _version(value)
-        if version:
-            found.setdefault(version.id, []).append(version)
+    for version in versions:
+        found.setdefault(version.id, []).append(version)
     return {id_: min(versions, key=_is_named_otherwise) for id_, versions in found.items()}
 
 

@@ -12,7 +12,7 @@ import orjson
 from catchment.config import Config
 from catchment.errors import CatchmentError, MachineError
 from catchment.security.authority import Identity
-from catchment.twins.frames import FrameKind, frame, is_api, read_frame, server_context, with_head
+from catchment.twins.frames import FrameKind, compressed, frame, is_api, read_frame, server_context, with_head
 from catchment.twins.search.question import Found, Question
 from catchment.twins.shard import Entry
 
@@ -107,7 +107,7 @@ class PeerServer:
             return
         absent: set[int] = set()
         async for lines in self._holder.all_here(partitions, question, party, absent):
-            writer.writelines(frame(number, FrameKind.PART, lines))
+            writer.writelines(frame(number, FrameKind.PART, *compressed(lines)))
             await writer.drain()
         writer.writelines(frame(number, FrameKind.END, orjson.dumps(sorted(absent))))
 

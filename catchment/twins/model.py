@@ -49,10 +49,10 @@ class TwinTypeSpec(Spec):
     values: dict[FieldName, ValueSpec] = Field(default_factory=dict, description="Its values by their names.")
     open: bool = Field(False, description="Whether objects may have values that are not declared.")
     readers: list[PartyGlob] = Field(
-        ["token/*"], description="Who may see its objects, besides the one that made them."
+        ["token/*", "user/*"], description="Who may see its objects, besides the one that made them."
     )
     writers: list[PartyGlob] = Field(
-        ["token/*", "feed/*"],
+        ["token/*", "user/*", "feed/*"],
         description="Who may make and change its objects, besides the one that made them. Devices have to be "
         "named, as `stream/NAME`.",
     )

@@ -8,24 +8,19 @@ from contextlib import suppress
 from typing import Any
 
 import orjson
-from prometheus_client import Counter, Histogram
 
 from catchment import errors
 from catchment.errors import CatchmentError
+from catchment.metrics import counter, histogram
 from catchment.security.authority import Identity
-from catchment.twins.frames import FrameKind, client_context, frame, is_api, read_frame
+from catchment.twins.frames import FrameKind, client_context, decompressed, frame, is_api, read_frame
 from catchment.twins.members import Presence
 
 CONNECT_TIMEOUT_S = 2.0
 IDLE_KEPT = 4
 
-_REQUESTS = Counter("catchment_api_twins_peer_requests", "Requests to other instances.", ["kind", "outcome"])
-_SECONDS = Histogram(
-    "catchment_api_twins_peer_seconds",
-    "Time until another instance had answered.",
-    ["kind"],
-    buckets=(0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 3),
-)
+_REQUESTS = counter("catchment_api_twins_peer_requests_total")
+_SECONDS = histogram("catchment_api_twins_peer_seconds")
 
 
 class PeerLost(Exception):
@@ -118,7 +113,7 @@ class Peer:
                 connection.writer.writelines(frame(1, kind, content))
                 _, part, content = await read_frame(connection.reader)
             while part is FrameKind.PART:
-                yield part, content
+                yield part, decompressed(content)
                 async with asyncio.timeout(self._timeout_s):
                     _, part, content = await read_frame(connection.reader)
         except (OSError, EOFError, ValueError) as error:

@@ -2,21 +2,18 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from prometheus_client import Gauge
-
 from catchment.config import Config
 from catchment.health import State
 from catchment.kafka.table import Tables
+from catchment.metrics import gauge
 from catchment.twins.transactions import Transactions
 from catchment.twins.view import TwinView
 from catchment.twins.watching import Watchers
 
-_HELD = Gauge("catchment_api_twins_held", "Objects that this instance has.")
-_LAG = Gauge(
-    "catchment_api_twins_lag_records", "Records of the changelog still to read before it can answer."
-)
-_MISSING = Gauge("catchment_api_twins_missing_partitions", "Partitions that no instance answers for.")
-_INSTANCES = Gauge("catchment_api_twins_instances", "Instances of the view that are there.")
+_HELD = gauge("catchment_api_twins_held")
+_LAG = gauge("catchment_api_twins_lag_records")
+_MISSING = gauge("catchment_api_twins_missing_partitions")
+_INSTANCES = gauge("catchment_api_twins_instances")
 
 
 class Twins:

@@ -32,7 +32,7 @@ MOST_KEPT = 50_000
 WRITE_TIMEOUT_S = 10.0
 _POLL_S = 0.2
 _STOP_S = 2.0
-_CALLERS = "token/"
+_CALLERS = ("token/", "user/")
 
 
 class TransactionState(StrEnum):

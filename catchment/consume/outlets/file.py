@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import select
 import sys
 import threading
 from pathlib import Path
@@ -10,31 +11,52 @@ from catchment.consume.outlets.lines import ToLine
 from catchment.consume.source import Batch
 from catchment.errors import PartFailed
 
+STOP_S = 5.0
+_LOOK_S = 0.1
 _TAIL_BYTES = 65_536
 
 
 class StdoutOutlet:
-    """Lines on the standard output."""
+    """Lines on the standard output.
+
+    They are written in pieces that a pipe with room takes at once, beside Python's buffer: so nobody hangs
+    in a write, and a reader that stands still when the command is to end is given up after five seconds.
+    """
 
     def __init__(self, line: ToLine) -> None:
         self._line = line
         self._lock = threading.Lock()
+        self._stopping = threading.Event()
 
     def handle(self, batch: Batch) -> None:
-        content = b"".join(map(self._line, batch))
-        try:
-            with self._lock:
-                sys.stdout.buffer.write(content)
-                sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            # What Python still holds must not be flushed into the broken pipe at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise PartFailed(
-                "Nobody reads the standard output any more", "Start it again: it goes on where it was."
-            ) from None
+        rest = memoryview(b"".join(map(self._line, batch)))
+        with self._lock:
+            while rest:
+                self._wait_for_room()
+                rest = rest[self._write(rest[: select.PIPE_BUF]) :]
+
+    def stop(self) -> None:
+        self._stopping.set()
 
     def close(self) -> None:
         pass
+
+    def _wait_for_room(self) -> None:
+        waited_s = 0.0
+        while not select.select([], [sys.stdout], [], _LOOK_S)[1]:
+            waited_s += _LOOK_S
+            if self._stopping.is_set() and waited_s >= STOP_S:
+                raise _nobody_reads()
+
+    def _write(self, piece: memoryview) -> int:
+        try:
+            return os.write(sys.stdout.fileno(), piece)
+        except BrokenPipeError:
+            raise _nobody_reads() from None
+
+
+def _nobody_reads() -> PartFailed:
+    return PartFailed("Nobody reads the standard output any more", "Start it again: it goes on where it was.")
 
 
 class FileOutlet:
@@ -50,6 +72,9 @@ class FileOutlet:
 
     def handle(self, batch: Batch) -> None:
         append_durably(self._path, b"".join(map(self._line, batch)))
+
+    def stop(self) -> None:
+        pass
 
     def close(self) -> None:
         pass

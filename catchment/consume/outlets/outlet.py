@@ -11,5 +11,8 @@ class Outlet(Protocol):
     def handle(self, batch: Batch) -> None:
         """Returns when the whole batch is where it belongs; raises if it is not."""
 
+    def stop(self) -> None:
+        """Called when no more is taken; `handle` still has its batch, and may give up who stands still."""
+
     def close(self) -> None:
         """Ends what was opened; called once, when no worker is left."""

@@ -33,6 +33,9 @@ class ProgramOutlet:
         pipe.write(b"".join(map(self._line, batch)))
         pipe.flush()
 
+    def stop(self) -> None:
+        pass
+
     def close(self) -> None:
         for program in self._running:
             # Its end also frees a worker that waits for a program which reads no more.

@@ -62,6 +62,9 @@ class WebOutlet:
         for part in parts:
             handled = self._post_part(part, handled)
 
+    def stop(self) -> None:
+        pass
+
     def close(self) -> None:
         for connection in self._connections:
             connection.close()

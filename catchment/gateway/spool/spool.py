@@ -27,6 +27,8 @@ RECENT_BYTES = 64 * 1024 * 1024
 TAKE_BYTES = 4 * 1024 * 1024
 KEYS_KEPT_S = 24 * 3600.0
 DISK_RETRY_S = 1.0
+# While much comes in, commits are so far apart: each waits for the disk, and wakes three threads.
+GROUP_S = 0.005
 
 WhenSafe = Callable[[], None]
 
@@ -38,7 +40,9 @@ class Spool:
         self._file = directory / "progress.json"
         self._max_bytes = settings.max_mib * 1024 * 1024
         self._segments = Segments(directory, settings.segment_mib * 1024 * 1024)
-        self._changed = threading.Condition()
+        lock = threading.Lock()
+        self._appended = threading.Condition(lock)
+        self._committed = threading.Condition(lock)
         self._pending: list[tuple[Batch, WhenSafe | None]] = []
         self._pending_bytes = 0
         self._recent: deque[Placed] = deque()
@@ -81,19 +85,20 @@ class Spool:
 
     def append(self, batch: Batch, when_safe: WhenSafe | None = None) -> None:
         """Queues a batch; `when_safe` is called in the loop once the disk has it."""
-        with self._changed:
+        with self._appended:
+            if not self._pending:
+                self._appended.notify()
             self._pending.append((batch, when_safe))
             self._pending_bytes += batch.payload_bytes
-            self._changed.notify_all()
 
     def wait_beyond(self, position: int, timeout_s: float) -> bool:
         """Whether there is a batch at or after `position`; waits for one for a while."""
-        with self._changed:
-            return self._changed.wait_for(lambda: self.end > position, timeout_s)
+        with self._committed:
+            return self._committed.wait_for(lambda: self.end > position, timeout_s)
 
     def take(self, position: int) -> list[Placed]:
         """Some batches from `position` on; from memory where possible."""
-        with self._changed:
+        with self._committed:
             while self._recent and self._recent[0].start < position:
                 self._forget_oldest()
             if self._recent and self._recent[0].start == position:
@@ -128,9 +133,9 @@ class Spool:
 
     def close(self) -> None:
         """Commits what waits, and ends."""
-        with self._changed:
+        with self._appended:
             self._stopping = True
-            self._changed.notify_all()
+            self._appended.notify()
         self._committer.join()
         self._segments.close()
 
@@ -152,9 +157,14 @@ class Spool:
             self.keys[f"{batch.stream} {batch.key}"] = batch.origin_us / 1e6
 
     def _commit_for_ever(self) -> None:
+        began_s = 0.0
         while True:
-            with self._changed:
-                self._changed.wait_for(lambda: bool(self._pending) or self._stopping)
+            with self._appended:
+                self._appended.wait_for(lambda: bool(self._pending) or self._stopping)
+            # What comes after a pause is committed at once.
+            time.sleep(max(0.0, began_s + GROUP_S - time.monotonic()))
+            began_s = time.monotonic()
+            with self._appended:
                 group, self._pending = self._pending, []
             if not group:
                 return
@@ -181,7 +191,7 @@ class Spool:
 
     def _publish(self, group: list[tuple[Batch, WhenSafe | None]], frames: list[bytes]) -> None:
         position = self.end - sum(map(len, frames))
-        with self._changed:
+        with self._committed:
             for (batch, _), frame in zip(group, frames, strict=True):
                 start, position = position, position + len(frame)
                 self._recent.append(Placed(start, position, batch))
@@ -191,7 +201,7 @@ class Spool:
                     self.committed[batch.epoch, batch.stream] = batch.last_sequence
             while self._recent_bytes > RECENT_BYTES:
                 self._forget_oldest()
-            self._changed.notify_all()
+            self._committed.notify()
         waiting = [when_safe for _, when_safe in group if when_safe]
         self._loop.call_soon_threadsafe(_call_all, waiting)
 
