@@ -10,7 +10,7 @@ UV_VERSION := $(shell sed -n 's/.*"uv==\([0-9.]*\)".*/\1/p' pyproject.toml)
 # The system's certificates, so that a company's proxy works as it does for everything else.
 export UV_SYSTEM_CERTS := 1
 
-.PHONY: help setup up down test test-fast faults check format docs lock clean
+.PHONY: help setup up down test test-fast faults check format docs pictures lock clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -19,6 +19,7 @@ setup: .venv/installed ## Install all that is missing
 	@scripts/require javac openjdk-17-jdk-headless
 	@$(BIN)/python -m catchment.jars
 	@$(BIN)/python -m catchment.console.build
+	@$(BIN)/python -m catchment.manual.build
 
 .venv/installed: requirements.lock pyproject.toml
 	@scripts/require-venv $(PYTHON)
@@ -40,7 +41,7 @@ test: setup ## Run every test
 	@scripts/require mosquitto_pub mosquitto-clients
 	@scripts/require-for-faults
 	@scripts/require pg_ctlcluster postgresql
-	@$(BIN)/pytest
+	@scripts/test
 
 test-fast: setup ## Run the tests that need no broker, Spark or browser
 	@$(BIN)/pytest -m "not slow"
@@ -59,14 +60,21 @@ format: setup ## Format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: setup ## Generate the reference pages and build the manual into site/
+docs: setup ## Generate the reference pages and build the manual that the node serves at /docs
 	@$(BIN)/python -m catchment.config.reference --write
 	@$(BIN)/python -m catchment.cli.reference --write
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@$(BIN)/python -m catchment.manual.reference --write
+	@$(BIN)/python -m catchment.manual.build
+
+pictures: setup ## Take the manual's pictures anew, from the console of a node (about 4 minutes)
+	@scripts/require chromium chromium
+	@$(BIN)/python -m tests.pictures
 
 lock: ## Resolve the Python dependencies anew, and lock them with their hashes
 	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --group dev --custom-compile-command "make lock" pyproject.toml --output-file requirements.lock
+	@$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --group bench --custom-compile-command "make lock" --output-file bench/peers/requirements.lock
 
 clean: ## Remove all that was installed or built here; the node's data stay
-	@rm -rf .venv build site web/node_modules catchment/console/static
+	@rm -rf .venv build web/node_modules catchment/console/static catchment/manual/site

@@ -1,4 +1,4 @@
-"""What many tests share: configurations, and one broker for the whole run."""
+"""What many tests share: configurations, and one broker for all that a worker runs."""
 
 import os
 import random
@@ -9,15 +9,23 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from hypothesis import settings
 
 from catchment.config import Config
 from catchment.kafka.broker import command, prepare_cluster, wait_until_ready
 from catchment.node.process import Child
+from tests.receivers import WebReceiver
 from tests.running_node import RunningNode, running_node
+from tests.sharing import ByWhatIsShared
+
+# How long an example takes says how busy the machine is, and nothing of the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # In this order: quick answers first, and the browser last, whose event loop stays with the main thread.
 FOLDERS = ("unit", "integration", "faults", "browser")
 BROKER_START_TIMEOUT_S = 150.0
+JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
 # Below the range from which the system takes ports for outgoing connections.
 PORTS = range(20_000, 32_000)
 
@@ -33,6 +41,16 @@ RunBroker = Callable[[Config], AbstractContextManager[Child]]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="try every fault at length, as `make faults` does")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Lets Java compile quickly instead of well: most of its processes live for seconds, and cost half."""
+    if not config.getoption("--full"):
+        os.environ.setdefault(JAVA_OPTIONS, "-XX:TieredStopAtLevel=1")
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByWhatIsShared:
+    return ByWhatIsShared(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -80,11 +98,24 @@ def cluster(make_config: MakeConfig) -> Iterator[Config]:
 
 
 @pytest.fixture(scope="session")
-def whole_node(make_config: MakeConfig) -> Iterator[RunningNode]:
-    """A node that all tests share, ready at first; whoever kills a part of it waits until it is back."""
-    with running_node(make_config(min_free_mib=100, pipeline={"checkpoint_interval_s": 5})) as node:
-        node.wait_until_ready()
-        yield node
+def whole_node(make_config: MakeConfig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningNode]:
+    """A node that all tests share, ready at first; whoever kills a part of it waits until it is back.
+
+    It tells of alerts on the channel `pager`.
+    """
+    receiver = WebReceiver(*free_ports(1))
+    config = make_config(
+        min_free_mib=100,
+        pipeline={"checkpoint_interval_s": 5},
+        alerts={"channels": {"pager": receiver.channel(tmp_path_factory.mktemp("pager"))}},
+    )
+    with pytest.MonkeyPatch.context() as environment, receiver.open():
+        # It runs for minutes, and under load: here what is compiled well pays.
+        environment.delenv(JAVA_OPTIONS, raising=False)
+        with running_node(config) as node:
+            environment.undo()
+            node.wait_until_ready()
+            yield node
 
 
 def _merged(values: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from aiosmtpd.controller import Controller
@@ -37,6 +38,12 @@ class WebReceiver:
         self.answer: dict[str, Any] = {"ok": True, "result": {"message_id": 1}}
         self.answer_headers: dict[str, str] = {}
         self.before_answer: Callable[[], object] = lambda: None
+
+    def channel(self, directory: Path) -> dict[str, str]:
+        """The settings of a channel that sends here, with a secret in a file."""
+        secret = directory / "secret"
+        secret.write_text("0123456789abcdef0123456789abcdef")
+        return {"kind": "webhook", "url": f"http://127.0.0.1:{self.port}/", "secret_file": str(secret)}
 
     @contextmanager
     def open(self, identity: Identity | None = None) -> Iterator[None]:

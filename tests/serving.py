@@ -126,6 +126,7 @@ def serve(config: Config, with_tables: bool = False, with_twins: bool = False) -
     thread.start()
     if with_tables:
         node.tables.start()
+        node.app.state.services.audit.start()
     try:
         while not server.started or node.tables.caught_up is not with_tables:
             time.sleep(0.01)
@@ -136,6 +137,8 @@ def serve(config: Config, with_tables: bool = False, with_twins: bool = False) -
     finally:
         node.twins.stop()
         node.tables.stop()
+        if with_tables:
+            node.app.state.services.audit.stop()
         server.should_exit = True
         thread.join()
         supervisor.close()

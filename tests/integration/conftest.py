@@ -12,6 +12,6 @@ from catchment.pipeline import session
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Spark as the pipeline runs it."""
-    running = session.create(PipelineSettings(), slots=8, work_dir=tmp_path_factory.mktemp("spark"))
+    running = session.create(PipelineSettings(), slots=16, work_dir=tmp_path_factory.mktemp("spark"))
     yield running
     running.stop()

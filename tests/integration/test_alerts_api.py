@@ -4,13 +4,16 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from catchment.alerts.model import AlertState
 from catchment.security.tokens import Scope
-from tests.conftest import MakeConfig
+from tests.conftest import MakeConfig, free_ports
 from tests.events import alert, delivery
+from tests.integration.test_api import assert_problem
+from tests.receivers import WebReceiver
 from tests.running_node import clean_environment
 from tests.serving import ServedNode, serve
 
@@ -101,3 +104,20 @@ def test_the_command_line_shows_the_same(node: ServedNode) -> None:
     shown = catchment("show", "oslo/oslo/oven-5/too-hot/5")
     assert "failed" in shown
     assert "phone" in shown
+
+
+def test_channels_are_listed_without_secrets_and_tried(make_config: MakeConfig, tmp_path: Path) -> None:
+    receiver = WebReceiver(*free_ports(1))
+    config = make_config(alerts={"channels": {"pager": receiver.channel(tmp_path)}})
+    with serve(config) as served, served.client(served.token()) as client:
+        listed = client.get("/api/v1/channels")
+        assert listed.json() == {"items": [{"name": "pager", "kind": "webhook"}]}
+        with receiver.open():
+            tried = client.post("/api/v1/channels/pager/test")
+        assert tried.json() == {"name": "pager", "delivered": True, "error": None}
+        assert b'"test":true' in receiver.requests[0].body
+        away = client.post("/api/v1/channels/pager/test").json()
+        assert (away["delivered"], bool(away["error"])) == (False, True)
+        assert_problem(client.post("/api/v1/channels/fax/test"), 404, "not-found")
+        with served.client(served.token("reader", frozenset({Scope.RULES_READ}))) as reader:
+            assert_problem(reader.post("/api/v1/channels/pager/test"), 403, "access-refused")

@@ -144,7 +144,9 @@ def test_no_valid_token_no_answer(node: ServedNode, path: str, authorization: st
     [
         ("/metrics", Scope.METRICS_READ),
         ("/api/v1/status", Scope.STATUS_READ),
+        ("/api/v1/configuration", Scope.SITES_WRITE),
         ("/api/v1/ledger", Scope.LEDGER_READ),
+        ("/api/v1/proof/recount", Scope.LEDGER_READ),
         ("/api/v1/live", Scope.LEDGER_READ),
         ("/api/v1/live", Scope.STATUS_READ),
     ],

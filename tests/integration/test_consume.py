@@ -1,9 +1,11 @@
 """Consumers on a real broker: nothing left out, in order, whoever is killed, hangs or fails."""
 
+import fcntl
 import json
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections import defaultdict
@@ -34,6 +36,8 @@ from tests.running_part import running_part
 from tests.web_server import running_server
 
 PATIENCE_S = 40.0
+STILL_S = 3.0
+PIPE_BYTES = 65_536
 EXAMPLES = Path(__file__).parents[2] / "examples"
 _SENDERS: dict[Path, Producer] = {}
 
@@ -118,6 +122,20 @@ def command(config: Config, *arguments: str) -> Iterator["subprocess.Popen[bytes
 def stop(process: "subprocess.Popen[bytes]") -> None:
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE_S) == 0
+
+
+def stands_still(process: "subprocess.Popen[bytes]") -> bool:
+    """Whether the process has written a good part of what a pipe takes, and goes on no more."""
+    before = waiting_bytes(process)
+    time.sleep(STILL_S)
+    return PIPE_BYTES // 4 < before == waiting_bytes(process)
+
+
+def waiting_bytes(process: "subprocess.Popen[bytes]") -> int:
+    """What the process has written, and nobody has read."""
+    assert process.stdout is not None
+    told = fcntl.ioctl(process.stdout, termios.FIONREAD, bytes(4))
+    return int.from_bytes(told, sys.byteorder)
 
 
 def numbers(file: Path) -> list[int]:
@@ -310,7 +328,9 @@ class TestOutside:
             assert process.stdout is not None
             records = (json.loads(line) for line in process.stdout)
             last = next(record for record in records if record["value"] == "last")
-            stop(process)
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=PATIENCE_S)
+            assert process.returncode == 0
         assert last["topic"] == Kind.RECORDS.topic
         assert last["key"] == "oslo/press"
         with command(
@@ -318,6 +338,15 @@ class TestOutside:
         ) as process:
             wait_for(lambda: out.exists() and "last" in out.read_text().splitlines())
             stop(process)
+
+    def test_a_reader_that_stands_still_does_not_hold_up_the_end(self, base: Config) -> None:
+        send(base, ["x" * 1000] * 200)
+        with command(base, "--as", "lab", "--group", "still", "--from", "earliest") as process:
+            wait_for(lambda: stands_still(process))
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE_S) == 1
+            _, said = process.communicate()
+        assert b"Nobody reads the standard output any more" in said
 
     def test_a_web_server_gets_all_in_order_and_what_it_refuses_is_kept(self, base: Config) -> None:
         send(base, ["a", "b", "bad", "c"], key="web")

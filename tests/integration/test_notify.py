@@ -8,6 +8,7 @@ import signal
 import struct
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,8 +17,10 @@ import fastavro
 import pytest
 from confluent_kafka import Producer
 
+from catchment.alerts.journal import Journal
 from catchment.alerts.model import Alert, Delivery, Event, Notice, Outcome, Phase
 from catchment.config import Config
+from catchment.kafka.access import NOTIFIER_TRANSACTIONS
 from catchment.kafka.clients import producer, read_all
 from catchment.kafka.parties import Party
 from catchment.records import REASON_HEADER, TOPIC_HEADER, Kind
@@ -253,6 +256,23 @@ def test_killed_at_any_moment_nothing_is_left_out_and_what_came_twice_says_so(
     again = [request for place, request in enumerate(tower.web.requests) if keys.index(keys[place]) < place]
     assert len(again) <= kills
     assert all(json.loads(request.body)["in_doubt"] for request in again)
+
+
+def test_what_is_remembered_is_found_behind_the_open_transaction_of_another(cluster: Config) -> None:
+    config = cluster.model_copy(update={"site": "tower-hidden"})
+    other = producer(cluster, Party.NOTIFIER, transactional_id=f"{NOTIFIER_TRANSACTIONS}tower-dead")
+    other.init_transactions(PATIENCE_S)
+    other.begin_transaction()
+    other.produce(Kind.NOTIFIED.topic, b"{}", b"tower-dead/standing/none")
+    assert other.flush(PATIENCE_S) == 0
+    before = Journal(config)
+    before.write([before.position(7)])
+    with ThreadPoolExecutor() as thread:
+        recovered = thread.submit(Journal(config).recover)
+        time.sleep(1)
+        assert not recovered.done()
+        other.abort_transaction(PATIENCE_S)
+        assert recovered.result(PATIENCE_S).next_offset == 7
 
 
 def test_killed_between_a_request_and_its_answer_it_asks_again_and_says_so(

@@ -13,7 +13,7 @@ from catchment.kafka.access import ensure_access, entries, filter_for
 from catchment.kafka.clients import admin, producer, read_all
 from catchment.kafka.parties import Party
 from catchment.ledger.model import LedgerRow, decode
-from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source, Stamp
+from catchment.records import ORIGIN_HEADER, REASON_HEADER, STAMP_HEADER, Kind, Source, Stamp
 from tests.running_part import report_of, running_part
 
 WAIT_S = 60.0
@@ -71,13 +71,28 @@ def wait_for_version(config: Config, source: Source, version: int) -> LedgerRow:
     return found[0]
 
 
+def wait_for_checkpoint(config: Config) -> None:
+    """Until one has been made of all that is counted now."""
+    commits = config.paths.checkpoints / "ledger" / "commits"
+
+    def newest() -> int:
+        return max((int(file.name) for file in commits.glob("[0-9]*")), default=-1)
+
+    before = newest()
+    wait_for(lambda: newest() >= before + 2)
+
+
 def test_the_ledger_is_exact_when_the_pipeline_is_killed_in_between(config: Config) -> None:
     source = Source("oslo", "gate", 1, "shuffled")
     numbers = [number for number in range(1, 3001) if number % 500] * 2
     random.Random(7).shuffle(numbers)
     half = len(numbers) // 2
     with running_part(config, "pipeline"):
-        produce(config, source, numbers[:half])
+        produce(config, source, numbers[:1000])
+        wait_for_version(config, source, 1000)
+        wait_for_checkpoint(config)
+        produce(config, source, numbers[1000:half])
+        wait_for_version(config, source, half)
     with running_part(config, "pipeline"):
         produce(config, source, numbers[half:])
         row = wait_for_version(config, source, len(numbers))
@@ -107,6 +122,19 @@ class TestRunning:
             )
 
         wait_for(buried)
+
+    def test_rows_that_follow_each_other_closely_are_one_and_the_last_is_there(self, config: Config) -> None:
+        source = Source("oslo", "gate", 1, "hurried")
+        produce(config, source, list(range(1, 5001)))
+        row = wait_for_version(config, source, 5000)
+        assert (row.received, row.highest, row.missing) == (5000, 5000, 0)
+        written = [
+            message
+            for message in read_all(config, Party.OPERATOR, Kind.LEDGER.topic)
+            if message.key() == source.identity
+        ]
+        assert len(written) < 2500
+        assert all(ORIGIN_HEADER in dict(message.headers() or []) for message in written)
 
     def test_rates_and_delay_are_reported(self, config: Config) -> None:
         source = Source("oslo", "gate", 1, "measured")

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import product
+from itertools import count, islice, product
 from typing import Any
 
 import orjson
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyspark.sql import Row, SparkSession
 
 from catchment.alerts.rules import Rule
-from catchment.pipeline.control import Declarations
+from catchment.pipeline.control import Declarations, shard_of
 from catchment.pipeline.thresholds import Told, thresholds
 from catchment.records import REASON_HEADER, TOPIC_HEADER, Kind, Source
 from catchment.schemas.schema import parse
@@ -187,6 +187,22 @@ def test_a_rule_is_about_the_sensors_that_it_selects(spark: SparkSession) -> Non
         "oven-1": ["by-device", "by-sensor", "by-type"],
         "oven-2": ["by-sensor"],
     }
+
+
+def test_more_sensors_than_a_shard_holds_in_memory_are_judged_all_the_same(spark: SparkSession) -> None:
+    held = spark._jvm.catchment.control.InUse.LIMIT  # type: ignore[union-attr]
+    names = (f"s{number}" for number in count())
+    sensors = list(islice((name for name in names if shard_of(f"{NODE}/{name}".encode()) == 0), held + 100))
+    topics = Topics()
+    topics.declare_rule("hot", watching.rule(NODE, "hot"))
+    for at_s, value in enumerate((90, 70), 1):
+        for sensor in sensors:
+            topics.measure(sensor, lab(value, at_s))
+    told = topics.events(spark)
+    assert set(told) == set(sensors)
+    phases = [("START", 1000, 1), ("END", 2000, 2)]
+    for events in told.values():
+        assert [(each["phase"], each["timestamp"], each["sequence"]) for each in events] == phases
 
 
 def test_a_sensor_that_is_registered_anew_is_not_watched_any_more(spark: SparkSession) -> None:

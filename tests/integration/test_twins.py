@@ -4,7 +4,7 @@ import json
 import random
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice, product
 from typing import Any
 
 import orjson
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyspark.sql import Row, SparkSession
 
 from catchment.config.twins import StateStore
-from catchment.pipeline.control import Declarations
+from catchment.pipeline.control import Declarations, shard_of
 from catchment.pipeline.twins import applied
 from catchment.records import REASON_HEADER, STAMP_HEADER, TOPIC_HEADER, Kind, Source
 from catchment.schemas.schema import parse
@@ -31,6 +31,7 @@ TYPES: dict[str, dict[str, Any]] = {"kiln": twinning.KILN, "free": twinning.FREE
 DECLARED = {name: twinning.twin_type(SITE, name, spec) for name, spec in TYPES.items()}
 SOURCES = {name: Source(SITE, "gate", epoch, name) for name, epoch in (("lab", 7), ("twins", 1), ("old", 3))}
 
+MORE_THAN_IN_MEMORY = 2_100
 VALUES = [0, 1, 2, 2.0, 5, 21, 21.0, 1200, 1201, -10.5, 0.5, "on", "off", "ä😀", "long", True, False]
 NAMES = ["heat", "heat", "runs", "runs", "mode", "door", "serial", "serial", "other"]
 ACTIONS = [*["put"] * 12, "create", "change", "change", "change", "delete", "mark-deleted"]
@@ -246,6 +247,20 @@ def test_whole_numbers_are_exact(spark: SparkSession) -> None:
         2.0**70,
     ]
     assert [outcome["refusal"] for outcome in found.outcomes] == [Refusal.INVALID_VALUE]
+
+
+def test_objects_that_had_to_make_room_in_memory_go_on_from_the_state(spark: SparkSession) -> None:
+    topics = twinning.Topics()
+    topics.declare(twinning.twin_type(SITE, "free", twinning.FREE))
+    of_one_shard = (f"o{number}" for number in count() if shard_of(f"{SITE}/o{number}".encode()) == 0)
+    objects = list(islice(of_one_shard, MORE_THAN_IN_MEMORY))
+    for turn, name in product((1, 2, 3), objects):
+        change = {"action": "put", "type": "free", "values": {"n": {"add": turn}}}
+        body = {"id": name, "transaction": "t", "user": "token/a", "at_ms": 5, "change": change}
+        topics.add(Kind.TWIN_CHANGES, f"{SITE}/{name}", as_json(body), twinning.stamp(LAB, turn))
+    found = told(apply(spark, topics))
+    for name in objects:
+        assert [twin["values"]["n"] for twin in found[name].twins if isinstance(twin, dict)] == [1, 3, 6]
 
 
 def as_json(body: dict[str, Any]) -> bytes:

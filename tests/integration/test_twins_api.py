@@ -21,6 +21,7 @@ from catchment.records import Kind
 from catchment.security.tokens import Scope
 from catchment.twins.model import Refusal, Result
 from tests.serving import ServedNode, serve
+from tests.snippets import python_of
 from tests.twins import Decider, TwinWriter, deciding, eventually, twin, type_of
 
 PATH = "/api/v1/twins"
@@ -422,3 +423,22 @@ def test_programs_find_and_change(
         with pytest.raises(InvalidExpression) as refused:
             program.twins("heat = ")
         assert "column 8" in str(refused.value)
+
+
+def test_the_recipe_for_programs_runs(
+    node: ServedNode,
+    client: httpx.Client,
+    writer: TwinWriter,
+    decider: Decider,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = {"temperature": 80.5, "state": "on"}
+    writer.put([twin("oven-3", 7, values=values)])
+    await_version(client, "oven-3", 7)
+    decider.decide("oven-3", version=8, state=twin("oven-3", 8))
+    monkeypatch.chdir(node.config.paths.identities)
+    printed: list[tuple[Any, ...]] = []
+    names = {"token": node.token("program"), "print": lambda *words: printed.append(words)}
+    exec(python_of("use-twins.md", "node.twins(").replace("https://localhost:8443", node.url), names)
+    assert printed == [("oven-3", 80.5), (7,)]
+    assert decider.changes_of("oven-3")[-1].if_version == 7

@@ -21,7 +21,9 @@ TINY = Course(
 def test_a_small_run_says_what_a_large_one_does(make_config: MakeConfig) -> None:
     config = make_config()
     result = twins(config, TINY)
-    assert all(figure["value"] > 0 for figure in result.figures.values())
+    # Of so few the time of CPU and the delay may be too short to be told; a rate never is.
+    rates = [figure["value"] for name, figure in result.figures.items() if name.startswith("rate_")]
+    assert all(rate > 0 for rate in rates)
     appliers = ("rocksdb", "kafka_streams_rocksdb")
     timed = (*(f"{name}_10000" for name in appliers), "postgres_100")
     assert set(result.figures) == {

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catchment.alerts.fold import advance, advance_notice, alert_id
-from catchment.alerts.model import AlertState, Event, Phase, Standing
+from catchment.alerts.model import AlertState, Event, Notice, Phase, Standing
 from tests.events import event, notice
 
 RAISED, CLEARED = AlertState.RAISED, AlertState.CLEARED
@@ -128,3 +128,20 @@ def test_a_notice_is_told_once_whatever_time_it_says_and_however_often_it_comes(
 def test_notices_whose_numbering_began_anew_are_told() -> None:
     standing, _ = advance_notice(None, notice(5, timestamp=100))
     assert advance_notice(standing, notice(1, timestamp=101))[1]
+
+
+def test_rows_of_a_query_are_told_in_whatever_order_they_come_and_each_sentence_once() -> None:
+    def said(sequence: int, at_ms: int, row: str, text: str = "it is hot") -> Notice:
+        fields = {"timestamp": at_ms, "rule": "query/hot", "transaction": row, "text": text}
+        return notice(sequence, **fields)
+
+    rows = [said(9, 90, "a"), said(5, 50, "b"), said(9, 90, "c"), said(10, 95, "a", "it is hotter")]
+    after_a_crash = [said(20, 50, "b"), said(21, 90, "a")]
+    standing: Standing | None = None
+    told = []
+    for each in [*rows, *after_a_crash]:
+        standing, is_new = advance_notice(standing, each)
+        told += [(each.transaction, each.text)] * is_new
+    assert told == [("a", "it is hot"), ("b", "it is hot"), ("c", "it is hot"), ("a", "it is hotter")]
+    assert standing
+    assert (standing.at_ms, len(standing.told)) == (95, 4)

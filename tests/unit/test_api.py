@@ -1,21 +1,24 @@
 """The parts of the API that need no network: rates, events, sessions, metrics, the description."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import Any
 
+import jsonschema_rs
 import orjson
 import pytest
 from prometheus_client import generate_latest
 
-from catchment.api.events import Snapshot, difference, encode
+from catchment.api.events import AlertCounts, Snapshot, difference, encode
 from catchment.api.hub import Hub, Page
 from catchment.api.metrics import Merged
 from catchment.api.rates import HopTotal, Look, MissingRange
 from catchment.api.rates import look as look_at
-from catchment.api.sessions import FAILURE_WINDOW_S, MOST_FAILURES, MOST_SESSIONS, FailedSignIns, Sessions
+from catchment.api.sessions import MOST_SESSIONS, Sessions
+from catchment.api.site_health import site_health
 from catchment.config import Config
 from catchment.console.types import DESCRIPTION, description
-from catchment.errors import NodeNotRunning, TooManyAttempts
+from catchment.errors import NodeNotRunning
 from catchment.health import State
 from catchment.ledger.model import HopRow, LedgerRow, Mark, Stage
 from catchment.ledger.proof import compare
@@ -51,6 +54,8 @@ def snapshot(at_s: float, node: NodeStatus | None, *rows: LedgerRow) -> Snapshot
         ledger_current=True,
         status=node,
         totals=now.totals,
+        sites=site_health("local", now.streams.values(), node),
+        alerts=AlertCounts(open=0, unacknowledged=0, changed=0),
         streams=list(now.streams.values()),
         history=[],
     )
@@ -222,21 +227,6 @@ def test_the_oldest_session_makes_room(token: Token) -> None:
     assert sessions.find(begun[1].id) is not None
 
 
-def test_failures_make_an_address_wait_and_no_other() -> None:
-    clock = Clock()
-    failed = FailedSignIns(clock)
-    for _ in range(MOST_FAILURES):
-        failed.refuse_if_too_many("192.0.2.1")
-        failed.add("192.0.2.1")
-    clock.now_s += 10
-    with pytest.raises(TooManyAttempts) as refused:
-        failed.refuse_if_too_many("192.0.2.1")
-    assert refused.value.retry_after_s == FAILURE_WINDOW_S - 10
-    failed.refuse_if_too_many("192.0.2.2")
-    clock.now_s += FAILURE_WINDOW_S - 10
-    failed.refuse_if_too_many("192.0.2.1")
-
-
 # Metrics
 
 
@@ -278,3 +268,53 @@ def test_everything_but_probes_and_sign_in_needs_an_identity() -> None:
         if "security" not in operation
     }
     assert open_to_all == {("/ping", "get"), ("/ready", "get"), ("/api/v1/session", "post")}
+
+
+def operations() -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, methods in orjson.loads(description())["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def bodies_of(operation: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """What is sent and answered: the status (or none), the media type, and what is said of it."""
+    for status, body in {"": operation.get("requestBody", {}), **operation["responses"]}.items():
+        for media_type, content in body.get("content", {}).items():
+            yield status, media_type, content
+
+
+def test_every_operation_is_documented_with_an_example_that_is_right() -> None:
+    components = orjson.loads(description())["components"]
+    without_words = [name for name, operation in operations() if not operation.get("summary")]
+    assert without_words == []
+    for name, operation in operations():
+        for status, media_type, content in bodies_of(operation):
+            if media_type.endswith(("/json", "+json")):
+                schema = {**content["schema"], "components": components}
+                assert jsonschema_rs.is_valid(schema, content["example"]), (
+                    f"{name} {status}: {content['example']}"
+                )
+
+
+def test_errors_have_one_shape_everywhere() -> None:
+    """Only a probe of readiness has nothing to tell but that it is not ready."""
+    for name, operation in operations():
+        for status, media_type, content in bodies_of(operation):
+            if status >= "4" and (name, status) != ("GET /ready", "503"):
+                assert media_type == "application/problem+json", name
+                assert content["schema"] == {"$ref": "#/components/schemas/Problem"}, name
+
+
+def test_whatever_needs_a_caller_says_which_scope_it_needs() -> None:
+    """Besides what concerns the callers themselves."""
+    own = (
+        "/api/v1/session",
+        "/api/v1/roles",
+        "/api/v1/twin",
+        "/api/v1/sensor",
+        "/api/v1/device",
+        "/api/v1/mapp",
+    )
+    for name, operation in operations():
+        if "403" in operation["responses"] and not name.partition(" ")[2].startswith(own):
+            assert "scope" in operation.get("description", ""), name

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from catchment.config import Config, Role, load
 from catchment.config.loading import known_keys, section_of, variable_of
+from catchment.config.shown import settings_of
 from catchment.errors import ConfigurationError
 
 RunCatchment = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -202,3 +203,42 @@ def test_show_says_where_each_value_came_from(
     assert shown["gateway.port"] == {"value": 8992, "from": "default"}
     table = run_catchment("--config", str(file), "config", "show").stdout
     assert "harbour" in table
+
+
+def test_what_is_secret_is_never_shown() -> None:
+    secret = "told-to-nobody-0123456789"
+    config = Config.model_validate(
+        {
+            "alerts": {
+                "channels": {
+                    "bot": {"kind": "telegram", "token": secret, "chat_id": 1},
+                    "mail": {"kind": "mail", "host": "h", "user": "u", "password": secret}
+                    | {"sender": "a@b", "to": "a@b"},
+                    "hook": {"kind": "webhook", "url": "https://h/", "secret": secret},
+                    "apprise": {"kind": "apprise", "url": secret},
+                }
+            },
+            "store": {"postgres": {"fast": {"url": "postgresql://u@h/d", "password": secret}}},
+            "lake": {"storage_options": {"aws_secret_access_key": secret}},
+            "gateway": {"adapters": [{"class": "a:B", "settings": {"key": secret}}]},
+        }
+    )
+    shown = {each.key: each for each in settings_of(config, {})}
+    assert secret not in str([each.model_dump() for each in shown.values()])
+    assert shown["lake.storage_options"].value == {"aws_secret_access_key": "**********"}
+    assert shown["gateway.adapters"].value == [{"class": "a:B", "settings": {"key": "**********"}}]
+    assert shown["lake.storage_options"].source == "file"
+
+
+def test_a_wrong_key_of_object_storage_is_refused_without_being_shown(write: Callable[[str], Path]) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        load(write("lake: {storage_options: {account_key: 12345}}"), {})
+    assert "lake.storage_options.account_key" in str(refused.value)
+    assert "12345" not in str(refused.value)
+
+
+def test_where_nothing_was_set_everything_is_a_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert {each.source for each in settings_of(load(environment={}), {})} == {"default"}

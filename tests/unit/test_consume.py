@@ -26,7 +26,7 @@ from catchment.consume.outlets.file import FileOutlet, append_durably
 from catchment.consume.outlets.lines import json_line, raw_line
 from catchment.consume.outlets.program import ProgramOutlet
 from catchment.consume.outlets.web import DeadLetters, WebOutlet
-from catchment.errors import ConfigurationError, NotFound
+from catchment.errors import ConfigurationError, Conflict, NotFound
 from catchment.kafka.access import consumer_entries
 from catchment.kafka.parties import Party
 from catchment.records import STAMP_HEADER, Kind, Source, Stamp
@@ -316,13 +316,13 @@ class TestIdentity:
     def test_a_removed_name_is_never_given_again(self, consumers: Consumers, authority: Authority) -> None:
         consumers.add("lab", (Kind.RECORDS,), authority)
         consumers.remove("lab", authority)
-        with pytest.raises(ConfigurationError, match="would count again"):
+        with pytest.raises(Conflict, match="would count again"):
             consumers.add("lab", (Kind.RECORDS,), authority)
 
     def test_a_consumer_cannot_pass_for_the_operator(
         self, consumers: Consumers, authority: Authority
     ) -> None:
-        with pytest.raises(ConfigurationError, match="command line"):
+        with pytest.raises(Conflict, match="command line"):
             consumers.add(Party.OPERATOR, (Kind.RECORDS,), authority)
 
     def test_rights_are_for_the_topics_and_for_groups_of_its_own(self) -> None:

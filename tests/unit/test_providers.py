@@ -67,6 +67,21 @@ def test_a_removed_provider_is_refused_and_comes_back_with_another_certificate(
         listener.name_of(old)
 
 
+def test_a_key_that_is_handed_out_is_on_no_disk(
+    providers: Providers, authority: Authority, tmp_path: Path
+) -> None:
+    kept = der_of(providers.add("press-1", authority))
+    given = providers.hand_out("press-1", authority)
+    shown = x509.load_pem_x509_certificate(given.certificate.encode()).public_bytes(Encoding.DER)
+    assert providers.name_of(shown) == "press-1"
+    with pytest.raises(AccessRefused):
+        providers.name_of(kept)
+    secret = given.key.splitlines()[1]
+    assert secret not in repr(given)
+    assert [file for file in tmp_path.rglob("*") if file.is_file() and secret in file.read_text()] == []
+    assert [file.name for file in authority.directory.glob("provider.*")] == []
+
+
 def test_what_cannot_be(providers: Providers, authority: Authority) -> None:
     with pytest.raises(NotFound, match="no provider 'nobody'"):
         providers.remove("nobody", authority)

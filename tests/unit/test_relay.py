@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from catchment.config import Config, Role
 from catchment.config.relay import RelaySettings
-from catchment.errors import ConfigurationError, NotFound
+from catchment.errors import Conflict, NotFound
 from catchment.health import Report, Reporter, State
 from catchment.kafka.parties import Party
 from catchment.kafka.relaying import relay_entries
@@ -171,7 +171,7 @@ def test_a_withdrawn_centre_has_no_right_and_is_not_invited_again(config: Config
     assert centres.names() == []
     assert not [entry for entry in relay_entries(config) if entry.principal == "User:relay.hq"]
     assert not identity.key_file.exists()
-    with pytest.raises(ConfigurationError, match="another name"):
+    with pytest.raises(Conflict, match="another name"):
         centres.invite("hq", authority)
     with pytest.raises(NotFound):
         centres.withdraw("hq", authority)

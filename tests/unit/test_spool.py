@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from catchment.gateway.spool.format import BadFrameError, decode, encode
 from catchment.gateway.spool.inspection import inspect
 from catchment.gateway.spool.progress import Progress
 from catchment.gateway.spool.segments import SUFFIX, Segments
+from catchment.gateway.spool.spool import GROUP_S
 
 batches = st.builds(
     Batch,
@@ -156,6 +158,33 @@ def test_a_spool_that_was_cut_begins_a_new_epoch(tmp_path: Path) -> None:
     assert second.epoch > first.epoch
     assert second.sequences == {}
     assert second.numbers == {"press": 9}
+
+
+def test_while_much_comes_in_commits_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred batches within a few milliseconds do not wait for the disk a hundred times."""
+    commits: list[bytes] = []
+    write = Segments.append
+
+    def counted(segments: Segments, data: bytes) -> None:
+        commits.append(data)
+        write(segments, data)
+
+    monkeypatch.setattr(Segments, "append", counted)
+
+    async def scenario(spool: Spool) -> None:
+        spool.start()
+        safe = asyncio.Event()
+        for number in range(1, 101):
+            spool.append(numbered(number), safe.set if number == 100 else None)
+            await asyncio.sleep(0.0001)
+        await asyncio.wait_for(safe.wait(), 10)
+
+    spool = Spool(tmp_path, SpoolSettings())
+    began_s = time.monotonic()
+    asyncio.run(scenario(spool))
+    took_s = time.monotonic() - began_s
+    spool.close()
+    assert len(commits) <= 2 + took_s / GROUP_S
 
 
 def test_a_disk_that_fails_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

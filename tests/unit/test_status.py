@@ -98,6 +98,17 @@ def test_the_welcome_comes_once_and_says_how_to_sign_in(config: Config, terminal
     assert "secret" not in text
 
 
+def test_the_first_administrator_is_told_the_password_once(config: Config) -> None:
+    text = io.StringIO()
+    display = Display(Console(file=text, width=200), config)
+    display.greet("abcd-efgh")
+    assert "abcd-efgh" not in text.getvalue()
+    for _ in range(2):
+        display.show(status(config, broker="running"))
+    display.close()
+    assert text.getvalue().count("Sign in as admin with the one-time password abcd-efgh") == 1
+
+
 @pytest.mark.parametrize("error", [BrokenPipeError(errno.EPIPE, "pipe"), OSError(errno.EIO, "terminal")])
 def test_a_terminal_that_went_away_does_no_harm(
     config: Config, error: OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

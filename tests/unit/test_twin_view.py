@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from catchment.api.twin_answers import wait_of
 from catchment.cli.twins import parse_values
 from catchment.config.twin_view import TwinViewSettings
+from catchment.twins.frames import MOST_BYTES, compressed, decompressed
 from catchment.twins.index import Readable
 from catchment.twins.members import share_of
 from catchment.twins.rights import may_read
@@ -185,3 +186,16 @@ def test_values_on_the_command_line() -> None:
     for wrong in ("a", "a+=on", "=1", "a+=true"):
         with pytest.raises(typer.BadParameter):
             parse_values([wrong])
+
+
+# Between instances
+
+
+@given(st.binary(max_size=2000))
+def test_a_part_comes_out_as_it_went_in(content: bytes) -> None:
+    assert decompressed(b"".join(compressed(content))) == content
+
+
+def test_a_part_that_claims_too_much_is_refused_before_room_is_made_for_it() -> None:
+    with pytest.raises(ConnectionError):
+        decompressed((MOST_BYTES + 1).to_bytes(4) + b"\x00")

@@ -1,0 +1,160 @@
+"""The source of real-time queries: many partitions by few tasks, each record once, from where it stopped."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import NewTopic
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from catchment.config import Config
+from catchment.kafka.clients import admin, producer, read_all, spark_options
+from catchment.kafka.parties import Party
+from catchment.pipeline.query import SOURCE
+
+PARTITIONS = 5
+TASKS = 2
+WAIT_S = 60.0
+# How long Kafka may hold an answer back when nothing comes.
+FETCH_WAIT_MS = 25_000
+
+
+class Course:
+    """A query that copies one topic to another, with its checkpoint."""
+
+    def __init__(self, spark: SparkSession, config: Config, name: str, checkpoint: Path) -> None:
+        self._spark = spark
+        self._config = config
+        self._checkpoint = checkpoint
+        self.source, self.target = f"gathered.{name}", f"copied.{name}"
+        topics = [NewTopic(self.source, PARTITIONS, 1), NewTopic(self.target, 1, 1)]
+        client = admin(config)
+        for made in client.create_topics(topics).values():
+            made.result()
+
+    def send(self, *numbers: int, partitions: int = PARTITIONS) -> None:
+        """Numbers by turns to all partitions, or to the first ones."""
+        writer = producer(self._config, Party.ADMIN)
+        for number in numbers:
+            writer.produce(self.source, str(number), partition=number % partitions)
+        assert writer.flush(WAIT_S) == 0
+
+    @contextmanager
+    def running(self, interval_s: int = 5) -> Iterator[StreamingQuery]:
+        options = spark_options(self._config, Party.ADMIN)
+        rows = (
+            self._spark.readStream.format(SOURCE)
+            .options(**options)
+            .option("sourceTasks", str(TASKS))
+            .option("subscribe", self.source)
+            .option("startingOffsets", "earliest")
+            .option("failOnDataLoss", "false")
+            .option("kafka.fetch.max.wait.ms", str(FETCH_WAIT_MS))
+            .load()
+            .select("value")
+        )
+        writer = rows.writeStream.format("kafka").options(**options).option("topic", self.target)
+        query: StreamingQuery = (
+            writer.option("checkpointLocation", str(self._checkpoint))
+            .outputMode("update")
+            .trigger(realTime=f"{interval_s} seconds")  # type: ignore[call-overload]
+            .start()
+        )
+        try:
+            yield query
+        finally:
+            query.stop()
+
+    def copied(self) -> list[int]:
+        """What has arrived, in its order."""
+        return [int(message.value() or b"0") for message in read_all(self._config, Party.ADMIN, self.target)]
+
+    def await_copied(self, count: int, timeout_s: float = WAIT_S) -> list[int]:
+        deadline_s = time.monotonic() + timeout_s
+        while len(copied := self.copied()) < count:
+            assert time.monotonic() < deadline_s, f"{len(copied)} of {count} came"
+            time.sleep(0.1)
+        return copied
+
+    def await_checkpoint(self, more: int = 2) -> None:
+        """Until so many have been made from now on."""
+        wanted = self._newest_commit() + more
+        deadline_s = time.monotonic() + WAIT_S
+        while self._newest_commit() < wanted:
+            assert time.monotonic() < deadline_s
+            time.sleep(0.1)
+
+    def _newest_commit(self) -> int:
+        commits = (self._checkpoint / "commits").glob("[0-9]*")
+        return max((int(file.name) for file in commits), default=-1)
+
+
+@pytest.fixture
+def course(spark: SparkSession, cluster: Config, tmp_path: Path, request: pytest.FixtureRequest) -> Course:
+    return Course(spark, cluster, request.node.name, tmp_path / "checkpoint")
+
+
+def test_all_partitions_come_once_and_in_order_over_several_checkpoints(course: Course) -> None:
+    course.send(*range(1_000))
+    with course.running():
+        course.await_copied(1_000)
+        course.await_checkpoint()
+        course.send(*range(1_000, 2_000))
+        copied = course.await_copied(2_000)
+        course.await_checkpoint()
+    assert sorted(copied) == list(range(2_000))
+    for partition in range(PARTITIONS):
+        mine = [number for number in copied if number % PARTITIONS == partition]
+        assert mine == sorted(mine)
+
+
+def test_it_reads_with_as_many_tasks_as_it_is_told_to(course: Course, spark: SparkSession) -> None:
+    course.send(1)
+    with course.running(interval_s=60):
+        course.await_copied(1)
+        tracker = spark.sparkContext.statusTracker()
+        tasks = [
+            info.numTasks
+            for job in tracker.getActiveJobsIds()
+            if (about := tracker.getJobInfo(job))
+            for stage in about.stageIds
+            if (info := tracker.getStageInfo(stage))
+        ]
+    assert tasks == [TASKS]
+
+
+def test_it_goes_on_from_its_checkpoint(course: Course) -> None:
+    course.send(*range(100))
+    with course.running():
+        course.await_copied(100)
+        course.await_checkpoint()
+    course.send(*range(100, 200))
+    with course.running():
+        assert sorted(course.await_copied(200)) == list(range(200))
+
+
+def test_what_is_gone_before_it_was_read_does_not_hold_up_the_rest(course: Course, cluster: Config) -> None:
+    course.send(*range(50))
+    with course.running():
+        course.await_copied(50)
+        course.await_checkpoint()
+    course.send(*range(50, 100))
+    ends = [TopicPartition(course.source, partition, 20) for partition in range(PARTITIONS)]
+    client = admin(cluster)
+    for removed in client.delete_records(ends).values():
+        removed.result()
+    course.send(*range(100, 150))
+    with course.running():
+        assert sorted(course.await_copied(100)) == [*range(50), *range(100, 150)]
+
+
+def test_quiet_partitions_do_not_hold_up_a_busy_one(course: Course) -> None:
+    with course.running(interval_s=60):
+        for batch in range(4):
+            first = batch * 3_000
+            course.send(*range(first, first + 3_000), partitions=1)
+            course.await_copied(first + 3_000, timeout_s=WAIT_S if batch == 0 else FETCH_WAIT_MS / 2000)

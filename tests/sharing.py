@@ -1,0 +1,28 @@
+"""Which tests stay together when two workers share a run."""
+
+from functools import cache
+from pathlib import Path
+
+from xdist.scheduler import LoadScopeScheduling
+
+TESTS = Path(__file__).parent
+# What is costly to have twice, and how a test asks for it. A scheduler knows no more of a test than its name.
+SHARED = {"spark": "spark: SparkSession", "node": "whole_node:"}
+ON_A_NODE = ("faults", "browser")
+
+
+@cache
+def group_of(file: str) -> str:
+    """All tests with the same Spark, all with the same node, and else those of a file."""
+    path = TESTS.parent / file
+    if path.relative_to(TESTS).parts[0] in ON_A_NODE:
+        return "node"
+    text = path.read_text()
+    return next((group for group, asked in SHARED.items() if asked in text), file)
+
+
+class ByWhatIsShared(LoadScopeScheduling):  # type: ignore[misc]
+    """Hands out whole groups, in the order in which they were collected."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid.partition("::")[0])
