@@ -20,6 +20,7 @@ setup: .venv/installed ## Install all that is missing
 	@$(BIN)/python -m catchment.jars
 	@$(BIN)/python -m catchment.console.build
 	@$(BIN)/python -m catchment.manual.build
+	@$(BIN)/python -m catchment.rehearsal
 
 .venv/installed: requirements.lock pyproject.toml
 	@scripts/require-venv $(PYTHON)

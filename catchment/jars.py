@@ -51,6 +51,14 @@ def broker_classpath() -> str:
     return f"{_made(JARS / 'broker')}/*"
 
 
+def pyspark_jars() -> Path:
+    """The folder of Spark's own jars."""
+    spec = find_spec("pyspark")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "jars"
+
+
 def spark_jars() -> list[Path]:
     """What Spark needs beside its own jars: the Kafka connector and our operators."""
     return [*sorted(_made(JARS / "spark").glob("*.jar")), _made(OPERATORS)]
@@ -61,12 +69,18 @@ def peers_classpath() -> str:
     return f"{_made(PEER_PROGRAMS)}:{_made(JARS / PEERS)}/*"
 
 
-def check_java() -> Path:
-    """Finds a Java that Kafka and Spark both run on: JAVA_HOME first, then the PATH."""
+def find_java() -> Path:
+    """The Java that is used: JAVA_HOME first, then the PATH."""
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=str(Path(home, "bin"))) if home else shutil.which("java")
     if java is None:
         raise _wrong_java(f"There is no Java in {f'JAVA_HOME ({home})' if home else 'the PATH'}")
+    return Path(java)
+
+
+def check_java() -> Path:
+    """Finds a Java that Kafka and Spark both run on."""
+    java = find_java()
     listing = subprocess.run([java, "--list-modules"], capture_output=True, text=True).stdout
     modules = dict(line.split("@", 1) for line in listing.splitlines() if "@" in line)
     java_version = modules.get("java.base", "unknown")
@@ -76,7 +90,7 @@ def check_java() -> Path:
         )
     if VECTOR_MODULE not in modules:
         raise _wrong_java(f"{java} lacks the module {VECTOR_MODULE}, which Spark needs")
-    return Path(java)
+    return java
 
 
 def prepare(*, update_lock: bool = False) -> None:
@@ -90,7 +104,7 @@ def prepare(*, update_lock: bool = False) -> None:
             LOCK_FILE.write_text("".join(f"{sha256}  {name}\n" for name, sha256 in found))
         else:
             _fetch(CONFIGURATIONS)
-        beside = [*sorted(_pyspark_jars().glob("*.jar")), *sorted((JARS / "spark").glob("*.jar"))]
+        beside = [*sorted(pyspark_jars().glob("*.jar")), *sorted((JARS / "spark").glob("*.jar"))]
         _compile(SOURCES, beside, OPERATORS)
 
 
@@ -123,13 +137,6 @@ def _wrong_java(happened: str) -> MachineError:
     return MachineError(happened, f"Install the package {JDK_PACKAGE}, or set JAVA_HOME to a JDK 17.")
 
 
-def _pyspark_jars() -> Path:
-    spec = find_spec("pyspark")
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent / "jars"
-
-
 def _fetch(configurations: Sequence[str]) -> None:
     locked = read_lock(configurations)
     if _found(configurations) != locked:
@@ -157,7 +164,7 @@ def _refuse_unlocked(locked: dict[str, str], found: dict[str, str]) -> None:
 def _retrieve(configurations: Sequence[str], expected_jars: int) -> None:
     for conf in configurations:
         shutil.rmtree(JARS / conf, ignore_errors=True)
-    (ivy,) = _pyspark_jars().glob("ivy-*.jar")
+    (ivy,) = pyspark_jars().glob("ivy-*.jar")
     lookups = [f"-Divy.maven.lookup.{extra}=false" for extra in ("sources", "javadoc")]
     pattern = f"{JARS}/[conf]/[artifact]-[revision].[ext]"
     options = ["-cache", str(cache_directory()), "-ivy", str(IVY_FILE), "-retrieve", pattern]

@@ -10,6 +10,7 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from catchment import class_archives
 from catchment.config import Config
 from catchment.errors import BrokerUnavailable, MachineError, PartFailed
 from catchment.jars import broker_classpath, check_java
@@ -39,6 +40,7 @@ def command(config: Config) -> list[str]:
     return [
         java,
         *memory,
+        *class_archives.options(class_archives.BROKER),
         "-Djdk.nio.maxCachedBufferSize=262144",
         "-XX:+ExitOnOutOfMemoryError",
         f"-Dkafka.logs.dir={config.paths.logs}",
@@ -105,7 +107,8 @@ def _format_once(java: str, config: Config, properties: Path) -> None:
     # Kafka writes this file last, so a crash in between formats again.
     if (config.paths.kafka / "log" / "meta.properties").exists():
         return
-    tool = [java, "-cp", broker_classpath(), "kafka.tools.StorageTool", "format", "--ignore-formatted"]
+    classes = [*class_archives.options(class_archives.BROKER), "-cp", broker_classpath()]
+    tool = [java, *classes, "kafka.tools.StorageTool", "format", "--ignore-formatted"]
     # With the equals sign, because an id may start with a dash.
     arguments = [f"--cluster-id={_cluster_id(config)}", f"--config={properties}"]
     formatted = subprocess.run([*tool, *arguments], capture_output=True, text=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from catchment import jars
+from catchment import class_archives, jars
 from catchment.config import PipelineSettings
 from catchment.kafka.clients import MAX_RECORD_BYTES
 
@@ -63,6 +63,8 @@ def create(settings: PipelineSettings, slots: int, work_dir: Path) -> SparkSessi
     os.environ.setdefault("SPARK_LOCAL_DIRS", str(work_dir))
     log_settings = Path(__file__).with_name("log4j2.properties")
     class_path = ":".join(str(jar) for jar in jars.spark_jars())
+    archive = " ".join(class_archives.options(class_archives.SPARK))
+    memory = f"-Xms{settings.driver_memory_mib}m {JVM_OPTIONS}"
     builder = (
         SparkSession.Builder()
         .master(f"local[{slots}]")
@@ -71,7 +73,7 @@ def create(settings: PipelineSettings, slots: int, work_dir: Path) -> SparkSessi
         .config("spark.driver.extraClassPath", class_path)
         .config(
             "spark.driver.extraJavaOptions",
-            f"-Xms{settings.driver_memory_mib}m {JVM_OPTIONS} -Dlog4j2.configurationFile={log_settings}",
+            f"{memory} {archive} -Dlog4j2.configurationFile={log_settings}",
         )
         .config("spark.sql.warehouse.dir", str(work_dir / "warehouse"))
         .config("spark.sql.shuffle.partitions", str(settings.shuffle_partitions))

@@ -2,11 +2,13 @@
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
+from catchment.class_archives import BROKER, archive_of
 from catchment.config import Config
 from catchment.errors import BrokerUnavailable, ConfigurationError, PartFailed
 from catchment.kafka.broker import BrokerProbe, command, wait_until_ready
@@ -146,3 +148,9 @@ def test_every_refusal_is_logged(broker: Config) -> None:
         assert client.list_topics(Kind.RECORDS.topic, timeout=10).topics[Kind.RECORDS.topic].error
     log = (broker.paths.logs / "broker.log").read_text()
     assert "Principal = User:api is Denied" in log
+
+
+def test_it_starts_from_the_archive_of_its_classes(make_config: MakeConfig, run_broker: RunBroker) -> None:
+    with run_broker(make_config()) as child:
+        mapped = {Path(each.path) for each in psutil.Process(child.pid).memory_maps()}
+        assert archive_of(BROKER) in mapped
