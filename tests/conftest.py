@@ -4,7 +4,7 @@ import os
 import random
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,14 +16,14 @@ from catchment.kafka.broker import command, prepare_cluster, wait_until_ready
 from catchment.node.process import Child
 from tests.receivers import WebReceiver
 from tests.running_node import RunningNode, running_node
-from tests.sharing import ByWhatIsShared
+from tests.sharing import ON_A_NODE, ByWhatIsShared, group_of
 
 # How long an example takes says how busy the machine is, and nothing of the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
-# In this order: quick answers first, and the browser last, whose event loop stays with the main thread.
-FOLDERS = ("unit", "integration", "faults", "browser")
+# In this order: quick answers first, then what takes longest, so that the last tests are short ones.
+STAGES = ("unit", "faults", ON_A_NODE, "integration")
 BROKER_START_TIMEOUT_S = 150.0
 JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
 # Below the range from which the system takes ports for outgoing connections.
@@ -37,6 +37,7 @@ class MakeConfig(Protocol):
 
 
 RunBroker = Callable[[Config], AbstractContextManager[Child]]
+WITH_THE_NODE = pytest.StashKey[ExitStack]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,12 +55,32 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByWhatIsShar
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Orders the tests by folder, and marks as slow what needs the shared broker or is no unit test."""
-    items.sort(key=lambda item: FOLDERS.index(_folder_of(item)))
+    """Orders the tests, and marks as slow what needs the shared broker or is no unit test."""
+    items.sort(key=_stage_of)
     for item in items:
         fixtures: list[str] = getattr(item, "fixturenames", [])
         if "cluster" in fixtures or _folder_of(item) != "unit":
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Ends the shared node after the last test on it: it would take half a core from all that follow.
+
+    So does the browser, whose event loop would stay with the main thread.
+    """
+    if nextitem is not None and _group_of(item) == ON_A_NODE != _group_of(nextitem):
+        item.config.stash.get(WITH_THE_NODE, ExitStack()).close()
+
+
+def _stage_of(item: pytest.Item) -> tuple[int, bool]:
+    """On the node the browser comes last: for its pages devices begin to send."""
+    group, folder = _group_of(item), _folder_of(item)
+    return STAGES.index(group if group in STAGES else folder), folder == "browser"
+
+
+def _group_of(item: pytest.Item) -> str:
+    return group_of(item.nodeid.partition("::")[0])
 
 
 def _folder_of(item: pytest.Item) -> str:
@@ -98,7 +119,17 @@ def cluster(make_config: MakeConfig) -> Iterator[Config]:
 
 
 @pytest.fixture(scope="session")
-def whole_node(make_config: MakeConfig, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningNode]:
+def with_the_node(pytestconfig: pytest.Config) -> Iterator[ExitStack]:
+    """What ends with the tests on the shared node and in the browser."""
+    with ExitStack() as stack:
+        pytestconfig.stash[WITH_THE_NODE] = stack
+        yield stack
+
+
+@pytest.fixture(scope="session")
+def whole_node(
+    make_config: MakeConfig, tmp_path_factory: pytest.TempPathFactory, with_the_node: ExitStack
+) -> RunningNode:
     """A node that all tests share, ready at first; whoever kills a part of it waits until it is back.
 
     It tells of alerts on the channel `pager`.
@@ -109,13 +140,13 @@ def whole_node(make_config: MakeConfig, tmp_path_factory: pytest.TempPathFactory
         pipeline={"checkpoint_interval_s": 5},
         alerts={"channels": {"pager": receiver.channel(tmp_path_factory.mktemp("pager"))}},
     )
-    with pytest.MonkeyPatch.context() as environment, receiver.open():
+    with_the_node.enter_context(receiver.open())
+    with pytest.MonkeyPatch.context() as environment:
         # It runs for minutes, and under load: here what is compiled well pays.
         environment.delenv(JAVA_OPTIONS, raising=False)
-        with running_node(config) as node:
-            environment.undo()
-            node.wait_until_ready()
-            yield node
+        node = with_the_node.enter_context(running_node(config))
+    node.wait_until_ready()
+    return node
 
 
 def _merged(values: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from catchment.errors import NodeNotRunning
 from catchment.node.process import birth, session_members
 from catchment.node.status import Component, NodeStatus, ask_node
 
-READY_TIMEOUT_S = 120.0
+READY_TIMEOUT_S = 300.0
 
 
 class RunningNode:

@@ -7,16 +7,19 @@ from xdist.scheduler import LoadScopeScheduling
 
 TESTS = Path(__file__).parent
 # What is costly to have twice, and how a test asks for it. A scheduler knows no more of a test than its name.
-SHARED = {"spark": "spark: SparkSession", "node": "whole_node:"}
-ON_A_NODE = ("faults", "browser")
+ON_A_NODE = "node"
+SHARED = {"spark": "spark: SparkSession", ON_A_NODE: "whole_node:"}
+# Hosts that are cut off and disks that fill up are not for two at once, and neither is a browser.
+TOGETHER = {"faults": "faults", "browser": ON_A_NODE}
 
 
 @cache
 def group_of(file: str) -> str:
     """All tests with the same Spark, all with the same node, and else those of a file."""
     path = TESTS.parent / file
-    if path.relative_to(TESTS).parts[0] in ON_A_NODE:
-        return "node"
+    folder = path.relative_to(TESTS).parts[0]
+    if folder in TOGETHER:
+        return TOGETHER[folder]
     text = path.read_text()
     return next((group for group, asked in SHARED.items() if asked in text), file)
 

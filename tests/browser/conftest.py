@@ -1,9 +1,10 @@
 """A browser whose every complaint fails the test: policy violations, errors, requests to elsewhere."""
 
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from catchment.console.build import build
 from tests.conftest import MakeConfig
@@ -38,16 +39,12 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser(with_the_node: ExitStack) -> Browser:
     build()
-    with sync_playwright() as playwright:
-        yield from _launch(playwright)
-
-
-def _launch(playwright: Playwright) -> Iterator[Browser]:
+    playwright = with_the_node.enter_context(sync_playwright())
     browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-    yield browser
-    browser.close()
+    with_the_node.callback(browser.close)
+    return browser
 
 
 @pytest.fixture

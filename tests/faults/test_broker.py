@@ -2,12 +2,8 @@
 
 import time
 
-import pytest
-
 from tests.faults.conftest import Begin, Conclude, Site
 from tests.faults.trial import Scale
-
-pytestmark = pytest.mark.timeout(600)
 
 
 def test_broker_killed(site: Site, begin: Begin, conclude: Conclude) -> None:

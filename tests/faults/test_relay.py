@@ -3,16 +3,12 @@
 import random
 import time
 
-import pytest
-
 from tests.faults.conftest import Begin, Centre, Conclude, Site
 from tests.faults.machines import wait_until
 from tests.faults.trial import Scale
 
 SEED = 4
 KBIT_PER_S = 2_000
-
-pytestmark = pytest.mark.timeout(900)
 
 
 def test_relay_killed_again_and_again(centre: Centre, begin: Begin, conclude: Conclude, scale: Scale) -> None:

@@ -85,7 +85,6 @@ class Checker:
         self._session.close()
 
 
-@pytest.mark.timeout(300)
 def test_every_address_answers_as_it_is_described(node: ServedNode) -> None:
     description = schemathesis.openapi.from_dict(node.app.openapi(), config=CONFIG)
     checker = Checker(node)

@@ -29,7 +29,7 @@ from catchment.records import Kind
 from tests.conftest import MakeConfig, RunBroker
 from tests.second_broker import second_broker
 
-WAIT_S = 60.0
+WAIT_S = 180.0
 PARTITIONERS = {Hashing.CRC32: "consistent", Hashing.FNV1A: "fnv1a", Hashing.MURMUR2: "murmur2"}
 
 

@@ -18,7 +18,7 @@ from catchment.pipeline.query import SOURCE
 
 PARTITIONS = 5
 TASKS = 2
-WAIT_S = 60.0
+WAIT_S = 180.0
 # How long Kafka may hold an answer back when nothing comes.
 FETCH_WAIT_MS = 25_000
 

@@ -19,8 +19,6 @@ RATE = 2500
 COUNT = 10_000
 PARTS = ["broker", "gateway", "pipeline", "notify", "api"]
 
-pytestmark = pytest.mark.timeout(300)
-
 
 def send_lines(node: RunningNode) -> "subprocess.Popen[bytes]":
     """A sender whose lines have begun to come to Kafka."""

@@ -24,8 +24,6 @@ EPOCH = 500
 HALF = 3_000
 FLOW = schema_text("FlowOfTest", field("litres", "double"))
 
-pytestmark = pytest.mark.timeout(900)
-
 
 def source(stream: str) -> Source:
     return Source(SITE, "gate", EPOCH, stream)

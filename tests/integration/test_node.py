@@ -29,8 +29,6 @@ QUERIES = [
 ]
 NEEDED = ["broker", "gateway", "relay", "pipeline", *QUERIES, "notify", "api"]
 
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture(scope="module")
 def config(make_config: MakeConfig) -> Config:

@@ -38,9 +38,6 @@ SCHEMA = parse(shipped()[THRESHOLD_EVENT])
 NOTICE_SCHEMA = parse(shipped()[TWIN_NOTICE])
 
 
-pytestmark = pytest.mark.timeout(400)
-
-
 class Tower(NamedTuple):
     """A node of its own on the shared broker, and those that it tells."""
 

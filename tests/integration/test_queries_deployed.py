@@ -41,7 +41,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "queries"
 WORDS = (EXAMPLES / "word-count" / "query.yaml").read_text(encoding="utf-8")
 SECONDS = (EXAMPLES / "packets-per-second" / "query.yaml").read_text(encoding="utf-8")
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

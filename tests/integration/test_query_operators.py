@@ -7,7 +7,6 @@ from typing import Any
 
 import duckdb
 import orjson
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
@@ -17,8 +16,6 @@ from catchment.pipeline import operators
 from catchment.queries.frames.outputs import JSON_ROW
 from catchment.records import REASON_HEADER, Kind
 from tests.querying import SITE, messages_of, records, settled_results
-
-pytestmark = pytest.mark.timeout(600)
 
 INPUT = """
 inputs:

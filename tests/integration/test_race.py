@@ -1,7 +1,6 @@
 """The race in small: whether everybody takes part, not how fast."""
 
 import orjson
-import pytest
 
 from catchment.bench.race import Course, race
 from tests.conftest import MakeConfig
@@ -18,7 +17,6 @@ TINY = Course(
 )
 
 
-@pytest.mark.timeout(300)
 def test_a_small_race_says_what_a_large_one_does(make_config: MakeConfig) -> None:
     config = make_config()
     result = race(config, TINY).as_dict()

@@ -20,8 +20,6 @@ READINGS = 60
 # It cools so fast that it is below the limit after little more than a second, and stays there.
 COOLING = ("--start", "90", "--target", "-200", "--noise", "0", "--spikes", "0", "--interval", "50")
 
-pytestmark = pytest.mark.timeout(240)
-
 
 class Plant(NamedTuple):
     """A node with a fast store, and those that it tells."""

@@ -6,7 +6,6 @@ from itertools import count, islice, product
 from typing import Any
 
 import orjson
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import Row, SparkSession
@@ -26,8 +25,6 @@ SCHEMA = (
 NODE = "model"
 NOTHING_TOLD = Told(NODE)
 SOURCES = {name: Source(NODE, "gate", epoch, "lab") for epoch, name in enumerate(("first", "second"))}
-
-pytestmark = pytest.mark.timeout(900)
 
 Steps = list[Reading | Change]
 Entry = tuple[Kind, bytes, bytes | None]

@@ -27,8 +27,6 @@ RULES: dict[str, dict[str, Any]] = {
     "kiln-fahrenheit": {"above": 178.0, "unit": "F", "hysteresis": 2.0},
 }
 
-pytestmark = pytest.mark.timeout(900)
-
 Events = dict[tuple[str, str], list[dict[str, Any]]]
 
 

@@ -23,8 +23,6 @@ _BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _CHANGING = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\d{10,}")
 _END = "--- end of block:"
 
-pytestmark = pytest.mark.timeout(300)
-
 
 class Shell:
     """One shell for the whole tutorial, as its reader has."""

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import orjson
-import pytest
 
 from catchment import jars
 from catchment.bench import peers
@@ -41,7 +40,6 @@ CHANGES = [
 ]
 
 
-@pytest.mark.timeout(300)
 def test_kafka_streams_applies_refuses_and_passes_over_as_catchment_does(cluster: Config) -> None:
     jars.prepare_peers()
     name = f"peer-{uuid.uuid4().hex[:8]}"

@@ -3,7 +3,6 @@
 from typing import Any
 
 import orjson
-import pytest
 from pyspark.sql import Row, SparkSession
 
 from catchment.pipeline.control import Declaration, Declarations
@@ -11,8 +10,6 @@ from catchment.pipeline.twin_split import fed, fed_since, twin_split
 from catchment.records import REASON_HEADER, STAMP_HEADER, Kind, Source, Stamp
 from catchment.twins.model import Change, Outcome, Refusal
 from tests import twinning, watching
-
-pytestmark = pytest.mark.timeout(900)
 
 SITE = "split"
 LAB = Source(SITE, "gate", 1, "lab/bench")

@@ -23,8 +23,6 @@ from catchment.twins.model import Change, Outcome, Refusal, Twin, Update
 from tests import twinning, watching
 from tests.twins_model import Model, Sent, Told
 
-pytestmark = pytest.mark.timeout(900)
-
 SITE = "model"
 NOTICE = parse(shipped()[TWIN_NOTICE])
 TYPES: dict[str, dict[str, Any]] = {"kiln": twinning.KILN, "free": twinning.FREE}

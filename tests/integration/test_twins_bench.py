@@ -1,7 +1,6 @@
 """The benchmark of twins in small: whether everybody takes part and comes out right, not how fast."""
 
 import orjson
-import pytest
 
 from catchment.bench.twins import Course, twins
 from tests.conftest import MakeConfig
@@ -17,7 +16,6 @@ TINY = Course(
 )
 
 
-@pytest.mark.timeout(300)
 def test_a_small_run_says_what_a_large_one_does(make_config: MakeConfig) -> None:
     config = make_config()
     result = twins(config, TINY)

@@ -19,8 +19,6 @@ COUNT = 3_000
 DELETED = 5
 TIMEOUT_S = 30.0
 
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture(scope="module")
 def site(make_config: MakeConfig) -> Iterator[RunningNode]:

@@ -3,6 +3,7 @@
 import ssl
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import httpx
 import pytest
@@ -12,7 +13,7 @@ from tests.running_node import RunningNode
 
 
 @pytest.fixture(scope="session")
-def devices_sending(whole_node: RunningNode) -> Iterator[None]:
+def devices_sending(whole_node: RunningNode, with_the_node: ExitStack) -> None:
     """Sensors of which one is registered and two are not, and objects that change."""
     whole_node.wait_until_ready()
     silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -22,10 +23,9 @@ def devices_sending(whole_node: RunningNode) -> Iterator[None]:
     # The mapping of the first is for the others as well.
     whole_node.wait_until(lambda: "simulated" in whole_node.call("register", "mapping", "list").stdout)
     cellar = whole_node.spawn(*sensors, "--sensor", "cellar", "--sensors", "2", **silent)
-    yield
     for sender in (hall, twins, cellar):
-        sender.terminate()
-        sender.wait(20)
+        with_the_node.callback(sender.wait, 20)
+        with_the_node.callback(sender.terminate)
 
 
 @pytest.fixture

@@ -13,8 +13,6 @@ from tests.browser.looking import row_of, sign_in, visit
 from tests.browser.on_a_node.using import NodeInBrowser
 from tests.running_node import RunningNode
 
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture
 def lines_flowing(whole_node: RunningNode) -> Iterator[None]:

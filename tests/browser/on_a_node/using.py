@@ -14,7 +14,7 @@ WIDTHS = pytest.mark.parametrize("width", [390, 1440])
 # An element, as it would be if a name were taken for HTML.
 SCRIPT = "<img src=x onerror=alert(1)>"
 # Every test of a page needs the browser's patience, and devices that send.
-ON_A_NODE = [pytest.mark.timeout(300), pytest.mark.usefixtures("devices_sending")]
+ON_A_NODE = pytest.mark.usefixtures("devices_sending")
 
 
 class NodeInBrowser:
