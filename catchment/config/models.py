@@ -136,13 +136,14 @@ class PipelineSettings(Section):
         description="Between checkpoints: longer means fewer pauses, and more to read again after a crash.",
     )
     source_tasks: int = Field(
-        2,
+        1,
         ge=1,
         le=64,
-        description="Tasks that read, for each query: each reads several partitions with one consumer.",
+        description="Tasks that read, for each query: each reads several partitions with one consumer. "
+        "One, with one that keeps state, is quickest on few cores: nothing is shuffled between them.",
     )
     shuffle_partitions: int = Field(
-        2, ge=1, le=64, description="Tasks that keep state, for each query. Fixed by its first start."
+        1, ge=1, le=64, description="Tasks that keep state, for each query. Fixed by its first start."
     )
     restart_backoff_max_s: float = Field(
         60, gt=0, description="Longest pause before a failed query is started again."

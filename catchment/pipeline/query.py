@@ -133,6 +133,9 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .option("failOnDataLoss", "false")
         .load()
     )
+    if config.pipeline.source_tasks == 1:
+        # So Spark knows that all is in one place: with one task for state, too, it shuffles nothing.
+        records = records.coalesce(1)
     rows = query.build(records, config, declared)
     writer = query.outlet.writer(rows, config) if query.outlet else _to_kafka(rows, query, options)
     started: StreamingQuery = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from catchment.queries.model import AnyBox, QueryDeclaration
 
 Columns = dict[str, str]
-DEFAULT_PARALLELISM = 2
+DEFAULT_PARALLELISM = 1
 
 
 @dataclass(frozen=True)
