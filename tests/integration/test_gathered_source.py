@@ -14,7 +14,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from catchment.config import Config
 from catchment.kafka.clients import admin, producer, read_all, spark_options
 from catchment.kafka.parties import Party
-from catchment.pipeline.query import SOURCE
+from catchment.pipeline.ledger import ledger
+from catchment.pipeline.query import SOURCE, Query, start
+from catchment.records import Kind
 
 PARTITIONS = 5
 TASKS = 2
@@ -158,3 +160,25 @@ def test_quiet_partitions_do_not_hold_up_a_busy_one(course: Course) -> None:
             first = batch * 3_000
             course.send(*range(first, first + 3_000), partitions=1)
             course.await_copied(first + 3_000, timeout_s=WAIT_S if batch == 0 else FETCH_WAIT_MS / 2000)
+
+
+@pytest.mark.parametrize(("tasks", "shuffled"), [(1, False), (2, True)])
+def test_a_query_of_one_task_shuffles_nothing(
+    spark: SparkSession, cluster: Config, tasks: int, shuffled: bool
+) -> None:
+    settings = cluster.pipeline.model_copy(update={"source_tasks": tasks, "checkpoint_interval_s": 5})
+    query = Query(
+        name=f"ledger-of-{tasks}",
+        reads=(Kind.RECORDS,),
+        writes=(Kind.LEDGER,),
+        build=lambda records, *_: ledger(records).where("topic = 'nobody reads it'"),
+    )
+    running = start(query, spark, cluster.model_copy(update={"pipeline": settings}))
+    try:
+        deadline_s = time.monotonic() + WAIT_S
+        while "TransformWithState" not in (plan := running._jsq.explainInternal(False)):
+            assert time.monotonic() < deadline_s, running.exception()
+            time.sleep(0.1)
+        assert ("Exchange" in plan) is shuffled
+    finally:
+        running.stop()

@@ -28,6 +28,7 @@ SOURCES = [Source("oslo", "gate", 1, f"packets/{number}") for number in range(3)
 
 BUSIEST = """
 name: busiest
+parallelism: 2
 inputs:
   packets: {records: 'packets/*', schema: {at: timestamp, host: string, bytes: bigint}, time: at}
 boxes:
@@ -47,7 +48,7 @@ outputs:
 
 @pytest.fixture(scope="module")
 def config(cluster: Config) -> Config:
-    settings = cluster.pipeline.model_copy(update={"checkpoint_interval_s": 5})
+    settings = cluster.pipeline.model_copy(update={"checkpoint_interval_s": 5, "source_tasks": 2})
     return cluster.model_copy(update={"pipeline": settings})
 
 

@@ -32,8 +32,10 @@ Events = dict[tuple[str, str], list[dict[str, Any]]]
 
 @pytest.fixture(scope="module")
 def config(cluster: Config) -> Config:
+    """With several tasks, as on a large machine: most tests have one."""
+    tasks = {"source_tasks": 2, "shuffle_partitions": 3}
     settings = cluster.pipeline.model_copy(
-        update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2, "queries": ["thresholds"]}
+        update={"checkpoint_interval_s": 5, "restart_backoff_max_s": 2, "queries": ["thresholds"], **tasks}
     )
     return cluster.model_copy(update={"pipeline": settings})
 

@@ -77,11 +77,11 @@ def test_stages_count_boxes_with_state_one_after_the_other() -> None:
 
 def test_every_box_runs_in_real_time_mode_in_as_many_tasks_as_the_query_says() -> None:
     explained = explain(graph())
-    assert (explained.mode, explained.tasks) == ("real-time", 2)
+    assert (explained.mode, explained.tasks) == ("real-time", 1)
     more = graph("name: counted", "name: counted\nparallelism: 3")
     assert explain(more).tasks == 3
     assert changed(graph(), more) == ["parallelism differs"]
-    assert slots_of(more, Config()) == slots_of(graph(), Config()) + 2
+    assert slots_of(more, Config()) == slots_of(graph(), Config()) + 4
 
 
 def test_a_delay_is_traced_to_the_stage_that_adds_most_and_losses_to_those_that_lose() -> None:
