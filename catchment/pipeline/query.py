@@ -168,7 +168,7 @@ def _to_kafka(rows: DataFrame, query: Query, options: dict[str, str]) -> DataStr
     options = {
         **options,
         "kafka.compression.type": "lz4",
-        "kafka.linger.ms": "3",
+        "kafka.linger.ms": "2",
         "kafka.batch.size": str(BATCH_BYTES),
         # Queries with the same settings would share one client: who writes much would hold up the others.
         "kafka.client.id": f"catchment.pipeline.{query.name}",
