@@ -272,9 +272,7 @@ class _Chain:
 
     def _staged(self, rows: DataFrame, place: str, boxes: list[StatefulBox], passing: Columns) -> DataFrame:
         ticking = self.live and needs_ticks(self.graph)
-        results = staged(rows, self.graph.name, place, boxes, passing, ticking=ticking)
-        # So Spark knows that they are still in one place, and shuffles nothing before the next stage.
-        return results.coalesce(1) if self.live and self.graph.tasks == 1 else results
+        return staged(rows, self.graph.name, place, boxes, passing, ticking=ticking)
 
     def _passing(self, level: int, rows: DataFrame) -> dict[str, str]:
         """The columns of rows that are for later boxes: they pass this stage."""

@@ -118,7 +118,6 @@ def test_results_are_those_of_a_batch_though_the_query_is_stopped_in_the_middle(
     send(config, sent[: len(sent) // 2])
     running = launch(graph, query_of(graph, config), spark, config)
     wait_for(lambda: failed(running) or len(results(config, name, "counts")) >= 24)
-    assert ("Exchange" in running._jsq.explainInternal(False)) is (tasks > 1)
     # Beyond the first checkpoint, so that there is something to go back to.
     time.sleep(8)
     running.stop()
