@@ -40,6 +40,8 @@ def rehearse() -> bool:
         wanted = [archive_of(BROKER), archive_of(SPARK)]
         missing = not all(file.exists() for file in wanted)
         if missing:
+            # Java makes no archive of a program that starts from one: all begin anew, also if one is there.
+            class_archives.remove_others([])
             with tempfile.TemporaryDirectory(prefix="rehearsal-") as directory:
                 _run_once(_configuration(Path(directory)))
         class_archives.remove_others(wanted)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from catchment import class_archives, jars
+from catchment import class_archives, jars, rehearsal
 from catchment.class_archives import BROKER, SPARK, archive_of, options, remove_others
 
 
@@ -45,6 +45,19 @@ def test_archives_that_fit_no_longer_are_removed(workshop: Path) -> None:
         file.touch()
     remove_others([current])
     assert list((workshop / "archives").iterdir()) == [current]
+
+
+def test_a_rehearsal_starts_from_no_archive(workshop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def place(program: str) -> Path:
+        return workshop / "archives" / f"{program}-0123456789abcdef.jsa"
+
+    found: list[list[Path]] = []
+    monkeypatch.setattr(rehearsal, "ARCHIVES", workshop / "archives")
+    monkeypatch.setattr(rehearsal, "archive_of", place)
+    monkeypatch.setattr(rehearsal, "_run_once", lambda _: found.append([*workshop.glob("archives/*.jsa")]))
+    place(BROKER).touch()
+    assert rehearsal.rehearse()
+    assert found == [[]]
 
 
 def test_set_up_has_made_both() -> None:
