@@ -80,7 +80,9 @@ def test_readings_reach_people_stores_and_the_proof(plant: Plant) -> None:
     assert sent["sent"] == READINGS
 
     received = (plant.telegram, plant.mail)
-    plant.node.wait_until(lambda: all(len(each.texts) >= 2 for each in received), timeout_s=30)
+    plant.node.wait_until(lambda: all(len(each.texts) >= 2 for each in received), timeout_s=120)
+    # A store that has told nothing yet is no hop; it tells what it has every other second.
+    plant.node.wait_until(lambda: len(hops_of(json.loads(call("verify", "--json").stdout))) == 3)
     proof = json.loads(checked(call("verify", "--json")))
     assert hops_of(proof) == [(stage, READINGS, 0) for stage in ("broker", "lake", "postgres")]
     assert (proof["sent"], proof["missing"], proof["holds"]) == (READINGS, 0, True)
@@ -94,7 +96,7 @@ def test_readings_reach_people_stores_and_the_proof(plant: Plant) -> None:
     # The proof is of records; the measurements made of them may be in the next batch.
     plant.node.wait_until(
         lambda: json.loads(call("sql", question, "--json").stdout or "[]") == [{"readings": READINGS}],
-        timeout_s=30,
+        timeout_s=120,
     )
 
     for each in received:
@@ -125,7 +127,7 @@ def test_objects_are_made_changed_refused_found_and_fed(plant: Plant) -> None:
     refused = call("twins", "change", "kiln-1", "colour=red", "--wait", "30")
     assert (refused.returncode, "colour" in refused.stderr) == (1, True)
     checked(call("simulate", "sensors", "--sensor", "kiln-2", "--register", "--count", "1", *COOLING))
-    plant.node.wait_until(lambda: call("twins", "get", "kiln-2").returncode == 0, timeout_s=30)
+    plant.node.wait_until(lambda: call("twins", "get", "kiln-2").returncode == 0, timeout_s=120)
 
     found = json.loads(checked(call("twins", "search", "temperature > 80", "--sort", "id", "--json")))
     assert [(twin["id"], twin["version"], twin["owner"]) for twin in found] == [
