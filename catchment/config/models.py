@@ -131,7 +131,7 @@ class PipelineSettings(Section):
 
     driver_memory_mib: int = Field(768, ge=256, description="Java heap of the Spark driver.")
     checkpoint_interval_s: int = Field(
-        60,
+        180,
         ge=5,
         description="Between checkpoints: longer means fewer pauses, and more to read again after a crash. "
         "Each query adds up to a tenth of its own, so that not all pause at once.",

@@ -47,7 +47,7 @@ class PostgresSettings(Section):
         [StoredTopic.MEASUREMENTS, StoredTopic.EVENTS], min_length=1, description="What goes there."
     )
     flush_ms: int = Field(
-        15, ge=0, le=10_000, description="How long a row may wait for others to share its transaction."
+        8, ge=0, le=10_000, description="How long a row may wait for others to share its transaction."
     )
     batch_rows: int = Field(5_000, ge=1, le=100_000, description="Most rows of a transaction.")
     queue_rows: int = Field(

@@ -14,7 +14,7 @@ from catchment.records import STAMP_HEADER, Kind, Source, Stamp
 
 TOPIC = Kind.RECORDS.topic
 READ_S = 5.0
-FETCH_BYTES = 256 * 1024
+FETCH_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True)

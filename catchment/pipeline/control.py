@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from py4j.java_gateway import JavaObject
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documentation uses
 
 from catchment.config import Config
@@ -80,6 +80,11 @@ def read_declarations(
 def shard_of(key: bytes) -> int:
     """The shard of a key, as `sharded` computes it."""
     return zlib.crc32(key) % SHARDS
+
+
+def is_of(site: str) -> Column:
+    """Whether data are of a site: the key of all of them begins with it."""
+    return F.substring("key", 1, len(site) + 1) == F.lit(f"{site}/".encode())
 
 
 def sharded(rows: DataFrame, data: Iterable[Kind], by_key: Iterable[Kind] = ()) -> DataFrame:

@@ -7,18 +7,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documentation uses
 
 from catchment.pipeline import operators
-from catchment.records import (
-    FIRST_SEQUENCE,
-    IDENTITY,
-    IDENTITY_OFFSET,
-    LAST_SEQUENCE,
-    REASON_HEADER,
-    STAMP_HEADER,
-    STAMP_VERSION,
-    TOPIC_HEADER,
-)
+from catchment.records import REASON_HEADER, TOPIC_HEADER
 
 OPERATOR = "catchment.ledger.Ledger"
+IDENTITIES = "catchment.ledger.Identities"
 
 
 def ledger(records: DataFrame) -> DataFrame:
@@ -28,21 +20,12 @@ def ledger(records: DataFrame) -> DataFrame:
 
 def stamps(records: DataFrame) -> DataFrame:
     """The stamp of every record; what has none is wrapped up as a dead letter."""
-    stamp = F.get(F.filter("headers", lambda header: header["key"] == STAMP_HEADER), F.lit(0))["value"]
-    with_stamp = records.select("topic", "key", "value", "headers", stamp.alias("stamp"))
-    identity = F.expr(f"substring(stamp, {IDENTITY_OFFSET + 1})").cast("string")
+    stamp = operators.stamps(records).alias("stamp")
+    with_stamp = records.select("topic", "key", "value", "headers", stamp)
+    identity = operators.column(IDENTITIES, records, F.col("stamp"))
     return with_stamp.withColumn("identity", identity).select(
-        F.when(_is_valid(), F.col("identity")).otherwise("").alias("identity"),
-        "stamp",
-        F.when(~_is_valid(), _dead_letter()).alias("letter"),
+        "identity", "stamp", F.when(F.col("identity") == "", _dead_letter()).alias("letter")
     )
-
-
-def _is_valid() -> Column:
-    version = F.expr(f"substring(stamp, 1, 1) = X'{STAMP_VERSION:02X}'")
-    sequence = F.expr(f"substring(stamp, 2, 8) BETWEEN X'{FIRST_SEQUENCE:016X}' AND X'{LAST_SEQUENCE:016X}'")
-    identity = F.col("identity").rlike(f"^{IDENTITY.pattern}$")
-    return F.coalesce(version & sequence & identity, F.lit(False))
 
 
 def _dead_letter() -> Column:

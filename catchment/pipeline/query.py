@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 from zlib import crc32
 
-from py4j.java_gateway import JavaClass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -14,12 +13,14 @@ from catchment.config import Config
 from catchment.kafka.clients import oldest_ms, spark_options
 from catchment.kafka.parties import Party
 from catchment.kafka.topics import planned
+from catchment.pipeline import operators
 from catchment.pipeline.control import Declarations, read_declarations
 from catchment.records import Kind
 
 Build = Callable[[DataFrame, Config, Declarations], DataFrame]
 # Fewer and larger batches cost broker and query less; a batch waits for company only as long as it lingers.
 BATCH_BYTES = 131_072
+TO_KAFKA = "catchment.pipeline.ToKafka"
 NEWEST_TO_KAFKA = "catchment.pipeline.NewestToKafka"
 # Spark's own would have a task and a consumer for each partition.
 SOURCE = "catchment.source.GatheredKafka"
@@ -165,18 +166,15 @@ def _interval_ms(query: Query, config: Config) -> int:
 
 
 def _to_kafka(rows: DataFrame, query: Query, options: dict[str, str]) -> DataStreamWriter:
-    options = {
-        **options,
-        "kafka.compression.type": "lz4",
-        "kafka.linger.ms": "2",
-        "kafka.batch.size": str(BATCH_BYTES),
+    producer = {
+        **{option.removeprefix("kafka."): value for option, value in options.items()},
+        "compression.type": "lz4",
+        "linger.ms": "3",
+        "batch.size": str(BATCH_BYTES),
         # Queries with the same settings would share one client: who writes much would hold up the others.
-        "kafka.client.id": f"catchment.pipeline.{query.name}",
+        "client.id": f"catchment.pipeline.{query.name}",
     }
-    writer = rows.writeStream
+    columns = rows.select("topic", "key", "value", "headers")
     if query.newest_of is None:
-        return writer.format("kafka").options(**options)
-    producer = {option.removeprefix("kafka."): value for option, value in options.items()}
-    newest = JavaClass(NEWEST_TO_KAFKA, rows.sparkSession._jvm._gateway_client)  # type: ignore[union-attr]
-    writer._jwrite = writer._jwrite.foreach(newest(producer, query.newest_of.topic))
-    return writer
+        return operators.writing(columns, TO_KAFKA, producer)
+    return operators.writing(columns, NEWEST_TO_KAFKA, producer, query.newest_of.topic)

@@ -6,7 +6,6 @@ import orjson
 from confluent_kafka import Producer
 from py4j.java_gateway import JavaClass
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documentation uses
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from catchment.config import Config
@@ -14,6 +13,7 @@ from catchment.config.store import PostgresSettings
 from catchment.kafka.clients import producer, spark_options
 from catchment.kafka.parties import Party
 from catchment.ledger.model import HopRow, Stage
+from catchment.pipeline import operators
 from catchment.pipeline.query import Progress, Query
 from catchment.records import REASON_HEADER, STAMP_HEADER, TOPIC_HEADER, Kind, Source
 
@@ -37,8 +37,8 @@ def store_queries(config: Config) -> tuple[Query, ...]:
 
 def stored(records: DataFrame) -> DataFrame:
     """The columns that the Java writer takes, by number."""
-    stamp = F.get(F.filter("headers", lambda header: header["key"] == STAMP_HEADER), F.lit(0))["value"]
-    return records.select("topic", "partition", "offset", "key", "value", stamp.alias("stamp"))
+    stamp = operators.stamps(records).alias("stamp")
+    return records.select("topic", "partition", "offset", "key", "value", stamp)
 
 
 class PostgresOutlet:
@@ -53,12 +53,8 @@ class PostgresOutlet:
 
     def writer(self, rows: DataFrame, config: Config) -> DataStreamWriter:
         self._stores = _java(rows.sparkSession, STORES)
-        java_writer = _java(rows.sparkSession, WRITER)(
-            orjson.dumps(java_settings(self._name, self._settings, config)).decode()
-        )
-        writer = rows.writeStream
-        writer._jwrite = writer._jwrite.foreach(java_writer)
-        return writer
+        settings = orjson.dumps(java_settings(self._name, self._settings, config)).decode()
+        return operators.writing(rows, WRITER, settings)
 
     def tend(self) -> None:
         """Tells what has been committed, about every other second."""

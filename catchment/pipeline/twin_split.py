@@ -7,11 +7,11 @@ own site.
 """
 
 from pydantic import ValidationError
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documentation uses
 
 from catchment.pipeline import operators
-from catchment.pipeline.control import HEADERS_TYPE, Declaration, Declarations, sharded
+from catchment.pipeline.control import HEADERS_TYPE, Declaration, Declarations, is_of, sharded
 from catchment.records import Kind
 from catchment.twins.model import FromStreams, TwinFeed
 
@@ -23,21 +23,16 @@ FED_KINDS = (Kind.RECORDS, Kind.MEASUREMENTS)
 def twin_split(rows: DataFrame, site: str) -> DataFrame:
     """From messages of the API to rows for `twin-changes`, `twin-outcomes` and `deadletter`."""
     headers = F.coalesce("headers", F.array().cast(HEADERS_TYPE)).alias("headers")
-    messages = rows.where(_is_of(site)).select("topic", "key", "value", headers)
+    messages = rows.where(is_of(site)).select("topic", "key", "value", headers)
     return operators.apply(SPLIT, messages, site).select("topic", "key", "value", "headers")
 
 
 def fed(rows: DataFrame, site: str, declared: Declarations) -> DataFrame:
     """The same from records or measurements, and declarations."""
     is_data = F.col("topic").isin([kind.topic for kind in FED_KINDS])
-    in_shards = sharded(rows.where(~is_data | _is_of(site)), data=FED_KINDS, by_key=[Kind.SENSORS])
+    in_shards = sharded(rows.where(~is_data | is_of(site)), data=FED_KINDS, by_key=[Kind.SENSORS])
     results = operators.apply(FED, in_shards, site, declared.to_java(rows.sparkSession))
     return results.select("topic", "key", "value", "headers")
-
-
-def _is_of(site: str) -> Column:
-    """Whether data are of a site: the key of all of them begins with it."""
-    return F.substring("key", 1, len(site) + 1) == F.lit(f"{site}/".encode())
 
 
 def fed_since(kind: Kind, declared: Declarations, site: str) -> int | None:

@@ -23,6 +23,7 @@ TASKS = 2
 WAIT_S = 180.0
 # How long Kafka may hold an answer back when nothing comes.
 FETCH_WAIT_MS = 25_000
+WHOLE_ROW = "to_json(struct(*))"
 
 
 class Course:
@@ -46,7 +47,7 @@ class Course:
         assert writer.flush(WAIT_S) == 0
 
     @contextmanager
-    def running(self, interval_s: int = 5) -> Iterator[StreamingQuery]:
+    def running(self, interval_s: int = 5, value: str = "value") -> Iterator[StreamingQuery]:
         options = spark_options(self._config, Party.ADMIN)
         rows = (
             self._spark.readStream.format(SOURCE)
@@ -56,8 +57,9 @@ class Course:
             .option("startingOffsets", "earliest")
             .option("failOnDataLoss", "false")
             .option("kafka.fetch.max.wait.ms", str(FETCH_WAIT_MS))
+            .option("includeHeaders", "true")
             .load()
-            .select("value")
+            .selectExpr(f"{value} AS value")
         )
         writer = rows.writeStream.format("kafka").options(**options).option("topic", self.target)
         query: StreamingQuery = (
@@ -71,16 +73,22 @@ class Course:
         finally:
             query.stop()
 
-    def copied(self) -> list[int]:
+    def messages(self) -> list[bytes]:
         """What has arrived, in its order."""
-        return [int(message.value() or b"0") for message in read_all(self._config, Party.ADMIN, self.target)]
+        return [message.value() or b"0" for message in read_all(self._config, Party.ADMIN, self.target)]
+
+    def await_count(self, count: int, timeout_s: float = WAIT_S) -> list[bytes]:
+        deadline_s = time.monotonic() + timeout_s
+        while len(messages := self.messages()) < count:
+            assert time.monotonic() < deadline_s, f"{len(messages)} of {count} came"
+            time.sleep(0.1)
+        return messages
+
+    def copied(self) -> list[int]:
+        return [int(message) for message in self.messages()]
 
     def await_copied(self, count: int, timeout_s: float = WAIT_S) -> list[int]:
-        deadline_s = time.monotonic() + timeout_s
-        while len(copied := self.copied()) < count:
-            assert time.monotonic() < deadline_s, f"{len(copied)} of {count} came"
-            time.sleep(0.1)
-        return copied
+        return [int(message) for message in self.await_count(count, timeout_s)]
 
     def await_checkpoint(self, more: int = 2) -> None:
         """Until so many have been made from now on."""
@@ -112,6 +120,33 @@ def test_all_partitions_come_once_and_in_order_over_several_checkpoints(course: 
     for partition in range(PARTITIONS):
         mine = [number for number in copied if number % PARTITIONS == partition]
         assert mine == sorted(mine)
+
+
+def test_rows_are_those_of_sparks_own_source(course: Course, spark: SparkSession, cluster: Config) -> None:
+    writer = producer(cluster, Party.ADMIN)
+    headers: list[tuple[str, str | bytes | None]] = [
+        ("first", b"1"),
+        ("none", None),
+        ("empty", b""),
+        ("first", "zwölf"),
+    ]
+    writer.produce(course.source, b"value", b"key", 0, headers=headers)
+    writer.produce(course.source, None, b"removed", 1)
+    writer.produce(course.source, b"", None, 2, headers=[("lang", b"x" * 5_000)])
+    writer.produce(course.source, bytes(range(256)) * 20, b"", 3, timestamp=1_000_000_000_123)
+    writer.produce(course.source, b"next", b"key", 0)
+    assert writer.flush(WAIT_S) == 0
+    with course.running(value=WHOLE_ROW):
+        course.await_count(5)
+    expected = (
+        spark.read.format("kafka")
+        .options(**spark_options(cluster, Party.ADMIN))
+        .option("subscribe", course.source)
+        .option("includeHeaders", "true")
+        .load()
+        .selectExpr(f"{WHOLE_ROW} AS value")
+    )
+    assert sorted(course.messages()) == sorted(row.value.encode() for row in expected.collect())
 
 
 def test_it_reads_with_as_many_tasks_as_it_is_told_to(course: Course, spark: SparkSession) -> None:

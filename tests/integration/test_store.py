@@ -49,10 +49,13 @@ class Task:
 
     def put(self, key: str, value: bytes, header: bytes | None, topic: str = MEASUREMENTS) -> None:
         cells = self._gateway.new_array(self._gateway.jvm.Object, 6)
-        given = (topic, 0, self._gateway.jvm.Long(self._offset), key.encode(), value, header)
-        for place, cell in enumerate(given):
+        spark = self._gateway.jvm.org.apache.spark
+        text = spark.unsafe.types.UTF8String.fromString(topic)
+        for place, cell in enumerate((text, 0, None, key.encode(), value, header)):
             cells[place] = cell
-        self._writer.process(self._gateway.jvm.org.apache.spark.sql.RowFactory.create(cells))
+        row = spark.sql.catalyst.expressions.GenericInternalRow(cells)
+        row.setLong(2, self._offset)
+        self._writer.process(row)
         self._offset += 1
 
     def checkpoint(self) -> None:

@@ -15,6 +15,8 @@ import java.util.Set;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.StatefulProcessor;
@@ -22,7 +24,7 @@ import org.apache.spark.sql.streaming.TTLConfig;
 import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.streaming.TimerValues;
 import org.apache.spark.sql.streaming.ValueState;
-import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
 import scala.Tuple2;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
@@ -44,7 +46,7 @@ import scala.jdk.javaapi.CollectionConverters;
  *
  * <p>State of one's own is made in {@link #opened}; it belongs to the shard whose row is being handled.
  */
-public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, Row, Row> {
+public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, InternalRow, InternalRow> {
     private static final long serialVersionUID = 1L;
 
     /** Columns of the input, by number: this is the hot path. */
@@ -58,6 +60,8 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
     public static final int VALUE = 6;
     public static final int HEADERS = 7;
 
+    private static final UTF8String DEADLETTER = KafkaRows.topic("deadletter");
+
     private final Declarations atStart;
     private transient MapState<String, byte[]> declarations;
     private transient ValueState<Long> generation;
@@ -69,12 +73,13 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
         this.atStart = atStart;
     }
 
-    /** Runs a processor over rows, live or in a batch. */
-    protected static <V> Dataset<Row> run(
-            Dataset<Row> rows, ControlledProcessor<V> processor, StructType output) {
+    /** Runs a processor over rows, live or in a batch; its results are for Kafka. */
+    protected static <V> Dataset<Row> run(Dataset<Row> rows, ControlledProcessor<V> processor) {
         return rows.groupBy("shard")
-                .as(Encoders.INT(), Encoders.row(rows.schema()))
-                .transformWithState(processor, TimeMode.None(), OutputMode.Update(), Encoders.row(output));
+                .as(Encoders.INT(), SparkRows.encoder(rows.schema()))
+                .transformWithState(
+                        processor, TimeMode.None(), OutputMode.Update(), SparkRows.encoder(KafkaRows.SCHEMA))
+                .toDF();
     }
 
     /** Makes state of one's own, if there is any. */
@@ -95,10 +100,16 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
      * Called once for each declaration that really changed, after all that are known have been learnt: what
      * follows from it may be written.
      */
-    protected void changed(V view, String topic, String key, List<Row> results) {}
+    protected void changed(V view, String topic, String key, List<InternalRow> results) {}
 
-    /** Handles a row of data. */
-    protected abstract void take(V view, Row row, List<Row> results);
+    /** Handles a row of data, which is only good until the next. */
+    protected abstract void take(V view, InternalRow row, List<InternalRow> results);
+
+    /** A row of data that cannot be used, for the dead letters. */
+    protected static InternalRow letter(InternalRow row, String reason) {
+        ArrayData headers = KafkaRows.ofLetter(KafkaRows.headers(row, HEADERS), reason, row.getUTF8String(TOPIC));
+        return KafkaRows.row(DEADLETTER, KafkaRows.bytes(row, KEY), KafkaRows.bytes(row, VALUE), headers);
+    }
 
     /** Puts what a view holds back into the state; called before the checkpoint if {@link #keepLater} was. */
     protected void keep(V view) {}
@@ -129,15 +140,15 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
     }
 
     @Override
-    public final Iterator<Row> handleInputRows(Integer shard, Iterator<Row> rows, TimerValues timers) {
-        List<Row> results = new ArrayList<>();
+    public final Iterator<InternalRow> handleInputRows(Integer shard, Iterator<InternalRow> rows, TimerValues timers) {
+        List<InternalRow> results = new ArrayList<>(2);
         V view = views.get(shard);
         if (view == null) {
             view = begin(shard, results);
             views.put(shard, view);
         }
         while (rows.hasNext()) {
-            Row row = rows.next();
+            InternalRow row = rows.next();
             if (row.getBoolean(DECLARED)) {
                 hear(view, row, results);
             } else {
@@ -147,7 +158,7 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
         return CollectionConverters.asScala(results.iterator());
     }
 
-    private void taken(V view, Row row, List<Row> results) {
+    private void taken(V view, InternalRow row, List<InternalRow> results) {
         if (timing == null) {
             take(view, row, results);
             return;
@@ -157,7 +168,7 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
         timing.add(System.nanoTime() - began);
     }
 
-    private V begin(int shard, List<Row> results) {
+    private V begin(int shard, List<InternalRow> results) {
         V view = open(shard);
         Map<String, Known> known = known();
         List<String> differing = isOfThisStart() ? List.of() : takeOver(shard, known);
@@ -205,14 +216,14 @@ public abstract class ControlledProcessor<V> extends StatefulProcessor<Integer, 
         return known;
     }
 
-    private void hear(V view, Row row, List<Row> results) {
-        byte[] keyBytes = row.getAs(KEY);
+    private void hear(V view, InternalRow row, List<InternalRow> results) {
+        byte[] keyBytes = KafkaRows.bytes(row, KEY);
         if (keyBytes == null) {
             return;
         }
-        String topic = row.getString(TOPIC);
+        String topic = row.getUTF8String(TOPIC).toString();
         String key = new String(keyBytes, StandardCharsets.UTF_8);
-        Known news = new Known(row.getLong(OFFSET), row.getAs(VALUE));
+        Known news = new Known(row.getLong(OFFSET), KafkaRows.bytes(row, VALUE));
         if (isNews(name(topic, key), row.getInt(PARTITION), news.offset())) {
             // What was removed keeps its place until the next start, so that an older value is no news.
             declarations.updateValue(name(topic, key), news.toBytes());

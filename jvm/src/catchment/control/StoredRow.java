@@ -6,30 +6,30 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
-import java.util.List;
-import org.apache.spark.sql.Row;
-import org.apache.spark.sql.RowFactory;
-import scala.jdk.javaapi.CollectionConverters;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /** A row of data in the state: one that cannot be handled yet. */
-public final class StoredRow {
+final class StoredRow {
     private static final int NULL = -1;
 
     private StoredRow() {}
 
     /** As bytes, which {@link #fromBytes} reads. */
-    static byte[] toBytes(Row row) {
-        List<Row> headers = headers(row);
+    static byte[] toBytes(InternalRow row) {
+        ArrayData headers = KafkaRows.headers(row, ControlledProcessor.HEADERS);
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
-            out.writeUTF(row.getString(ControlledProcessor.TOPIC));
-            write(out, row.getAs(ControlledProcessor.KEY));
-            write(out, row.getAs(ControlledProcessor.VALUE));
-            out.writeInt(headers.size());
-            for (Row header : headers) {
-                out.writeUTF(header.getString(0));
-                write(out, header.getAs(1));
+            out.writeUTF(row.getUTF8String(ControlledProcessor.TOPIC).toString());
+            write(out, KafkaRows.bytes(row, ControlledProcessor.KEY));
+            write(out, KafkaRows.bytes(row, ControlledProcessor.VALUE));
+            out.writeInt(headers.numElements());
+            for (int each = 0; each < headers.numElements(); each++) {
+                InternalRow header = headers.getStruct(each, KafkaRows.HEADER_PARTS);
+                out.writeUTF(header.getUTF8String(0).toString());
+                write(out, KafkaRows.bytes(header, 1));
             }
         } catch (IOException error) {
             throw new UncheckedIOException(error);
@@ -38,25 +38,20 @@ public final class StoredRow {
     }
 
     /** The row, without its place in Kafka. */
-    static Row fromBytes(byte[] stored) {
+    static InternalRow fromBytes(byte[] stored) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(stored))) {
-            String topic = in.readUTF();
+            UTF8String topic = UTF8String.fromString(in.readUTF());
             byte[] key = read(in);
             byte[] value = read(in);
-            List<Row> headers = new ArrayList<>();
-            for (int left = in.readInt(); left > 0; left--) {
-                headers.add(KafkaRows.header(in.readUTF(), read(in)));
+            InternalRow[] headers = new InternalRow[in.readInt()];
+            for (int each = 0; each < headers.length; each++) {
+                headers[each] = KafkaRows.header(UTF8String.fromString(in.readUTF()), read(in));
             }
-            return RowFactory.create(
-                    0, false, topic, 0, 0L, key, value, CollectionConverters.asScala(headers).toSeq());
+            return new GenericInternalRow(
+                    new Object[] {0, false, topic, 0, 0L, key, value, KafkaRows.headers(headers)});
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
-    }
-
-    /** A row's headers; none if it has none. */
-    public static List<Row> headers(Row row) {
-        return row.isNullAt(ControlledProcessor.HEADERS) ? List.of() : row.getList(ControlledProcessor.HEADERS);
     }
 
     private static void write(DataOutputStream out, byte[] bytes) throws IOException {

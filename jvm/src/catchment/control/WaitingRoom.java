@@ -3,7 +3,7 @@ package catchment.control;
 import catchment.records.Stamp;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.streaming.ListState;
 import scala.collection.Iterator;
 
@@ -31,11 +31,11 @@ public final class WaitingRoom {
     }
 
     /** Lets a row wait, if there is a seat; gives back those that waited too long, or found none. */
-    public List<Row> add(Guests guests, Row row) {
+    public List<InternalRow> add(Guests guests, InternalRow row) {
         if (!guests.counted) {
             seat(guests, leave(guests));
         }
-        List<Row> sentAway = guests.number > 0 && originUs(row) - guests.oldestUs >= LONGEST_US
+        List<InternalRow> sentAway = guests.number > 0 && originUs(row) - guests.oldestUs >= LONGEST_US
                 ? sendAway(guests, originUs(row) - LONGEST_US)
                 : new ArrayList<>();
         if (guests.number < SEATS) {
@@ -47,8 +47,8 @@ public final class WaitingRoom {
     }
 
     /** Everyone leaves, in the order in which they came. */
-    public List<Row> leave(Guests guests) {
-        List<Row> all = new ArrayList<>();
+    public List<InternalRow> leave(Guests guests) {
+        List<InternalRow> all = new ArrayList<>();
         Iterator<byte[]> stored = rows.get();
         while (stored.hasNext()) {
             all.add(StoredRow.fromBytes(stored.next()));
@@ -59,22 +59,22 @@ public final class WaitingRoom {
         return all;
     }
 
-    private List<Row> sendAway(Guests guests, long latestUs) {
-        List<Row> all = leave(guests);
+    private List<InternalRow> sendAway(Guests guests, long latestUs) {
+        List<InternalRow> all = leave(guests);
         seat(guests, all.stream().filter(row -> originUs(row) > latestUs).toList());
         all.removeIf(row -> originUs(row) > latestUs);
         return all;
     }
 
-    private void seat(Guests guests, List<Row> those) {
-        for (Row row : those) {
+    private void seat(Guests guests, List<InternalRow> those) {
+        for (InternalRow row : those) {
             rows.appendValue(StoredRow.toBytes(row));
             guests.oldestUs = guests.number == 0 ? originUs(row) : Math.min(guests.oldestUs, originUs(row));
             guests.number++;
         }
     }
 
-    private static long originUs(Row row) {
-        return Stamp.originUs(KafkaRows.valueOf(StoredRow.headers(row), Stamp.HEADER));
+    private static long originUs(InternalRow row) {
+        return Stamp.originUs(KafkaRows.stamp(KafkaRows.headers(row, ControlledProcessor.HEADERS)));
     }
 }

@@ -12,8 +12,11 @@ import java.util.Optional;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * Mappings as an operator: a record of a stream that a mapping names becomes a measurement or a dead letter,
@@ -22,9 +25,8 @@ import org.apache.spark.sql.streaming.TTLConfig;
 public final class Measurements extends ControlledProcessor<Mappings> {
     private static final long serialVersionUID = 1L;
     private static final String MAPPINGS = Names.topic("mappings");
-    private static final String MEASUREMENTS = Names.topic("measurements");
-    private static final String SEEN_SENSORS = Names.topic("sensor-seen");
-    private static final String DEADLETTER = Names.topic("deadletter");
+    private static final UTF8String MEASUREMENTS = KafkaRows.topic("measurements");
+    private static final UTF8String SEEN_SENSORS = KafkaRows.topic("sensor-seen");
 
     private final String site;
     private transient MapState<String, Boolean> seen;
@@ -36,7 +38,7 @@ public final class Measurements extends ControlledProcessor<Mappings> {
 
     /** Applies the operator; called from Python. */
     public static Dataset<Row> apply(Dataset<Row> rows, String site, Declarations atStart) {
-        return run(rows, new Measurements(site, atStart), KafkaRows.SCHEMA);
+        return run(rows, new Measurements(site, atStart));
     }
 
     @Override
@@ -59,40 +61,31 @@ public final class Measurements extends ControlledProcessor<Mappings> {
     }
 
     @Override
-    protected void take(Mappings known, Row row, List<Row> results) {
-        List<Row> headers = row.getList(HEADERS);
-        byte[] stamp = KafkaRows.valueOf(headers, Stamp.HEADER);
+    protected void take(Mappings known, InternalRow row, List<InternalRow> results) {
+        byte[] stamp = KafkaRows.stamp(row.getArray(HEADERS));
         // The ledger has the word on records without a valid stamp.
         Optional<Mapped> mapped = Stamp.isWhole(stamp) ? known.of(Stamp.identity(stamp)) : Optional.empty();
         if (mapped.isEmpty()) {
             return;
         }
         try {
-            write(known, mapped.get(), stamp, row.getAs(VALUE), results);
+            write(known, mapped.get(), stamp, KafkaRows.bytes(row, VALUE), results);
         } catch (Unmappable why) {
-            results.add(letter(row, headers, "unmappable: " + why.getMessage()));
+            results.add(letter(row, "unmappable: " + why.getMessage()));
         }
     }
 
-    private void write(Mappings known, Mapped mapped, byte[] stamp, byte[] message, List<Row> results)
+    private void write(Mappings known, Mapped mapped, byte[] stamp, byte[] message, List<InternalRow> results)
             throws Unmappable {
         Measurement measurement =
                 known.mapper.map(mapped.mapping(), mapped.stream(), Stamp.originUs(stamp), message);
         byte[] key = (site + "/" + measurement.sensor()).getBytes(StandardCharsets.UTF_8);
-        List<Row> stamped = List.of(KafkaRows.header(Stamp.HEADER, stamp));
+        ArrayData stamped = KafkaRows.headers(KafkaRows.header(KafkaRows.STAMP_HEADER, stamp));
         results.add(KafkaRows.row(MEASUREMENTS, key, measurement.wire(), stamped));
         if (known.sensors.add(measurement.sensor()) && !seen.containsKey(measurement.sensor())) {
             seen.updateValue(measurement.sensor(), true);
             byte[] entry = Readings.seen(site, mapped.mapping().subject(), mapped.stream(), measurement);
             results.add(KafkaRows.row(SEEN_SENSORS, key, entry, stamped));
         }
-    }
-
-    private static Row letter(Row row, List<Row> headers, String reason) {
-        List<Row> all = KafkaRows.with(
-                headers,
-                KafkaRows.header(Names.REASON_HEADER, reason),
-                KafkaRows.header(Names.TOPIC_HEADER, row.getString(TOPIC)));
-        return KafkaRows.row(DEADLETTER, row.getAs(KEY), row.getAs(VALUE), all);
     }
 }

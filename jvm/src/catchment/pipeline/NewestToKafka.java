@@ -8,12 +8,8 @@ import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.apache.spark.sql.ForeachWriter;
-import org.apache.spark.sql.Row;
-import org.apache.spark.sql.kafka010.producer.CachedKafkaProducer;
-import org.apache.spark.sql.kafka010.producer.InternalKafkaProducerPool$;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.spark.sql.catalyst.InternalRow;
 
 /**
  * The end of a query at Kafka, where the newest row of each key of one topic is enough.
@@ -21,17 +17,10 @@ import org.apache.spark.sql.kafka010.producer.InternalKafkaProducerPool$;
  * <p>Such a row is written at once if none of its key was just before. Else it waits for a few milliseconds, and
  * a newer one takes its place; the headers stay those of the first that waits, as they say since when it is under
  * way. Rows of other topics are written as they come.
- *
- * <p>Opened and closed once a partition and checkpoint interval; to close waits until Kafka has all, so that a
- * checkpoint never claims more. Input: {@link catchment.control.KafkaRows}.
  */
-public final class NewestToKafka extends ForeachWriter<Row> {
+public final class NewestToKafka extends ToKafka {
     private static final long serialVersionUID = 1L;
     private static final long PAUSE_NS = 5_000_000;
-    private static final int TOPIC = 0;
-    private static final int KEY = 1;
-    private static final int VALUE = 2;
-    private static final int HEADERS = 3;
 
     /** One thread for all partitions: the producer does the work. */
     private static final ScheduledExecutorService CLOCK = Executors.newSingleThreadScheduledExecutor(work -> {
@@ -40,76 +29,71 @@ public final class NewestToKafka extends ForeachWriter<Row> {
         return thread;
     });
 
-    private final HashMap<String, Object> settings;
     private final String newestOf;
-    private transient CachedKafkaProducer producer;
     private transient Map<ByteBuffer, Slot> slots;
     private transient List<Slot> waiting;
-    private transient volatile Exception failure;
+    private transient volatile RuntimeException failure;
 
     /** When a key was written last, and what waits to be. */
     private static final class Slot {
+        private final byte[] key;
         private long writtenNs;
-        private Row oldest;
-        private Row newest;
+        private RecordHeaders oldestHeaders;
+        private byte[] newest;
+
+        private Slot(byte[] key) {
+            this.key = key;
+        }
     }
 
     /** Called from Python, with the settings of a producer. */
     public NewestToKafka(Map<String, String> producer, String newestOf) {
-        this.settings = new HashMap<>(producer);
+        super(producer);
         this.newestOf = newestOf;
-        settings.put("key.serializer", ByteArraySerializer.class.getName());
-        settings.put("value.serializer", ByteArraySerializer.class.getName());
     }
 
     @Override
     public boolean open(long partitionId, long epochId) {
-        // Spark's own, which stay from one interval to the next and are closed when nobody needs them.
-        producer = InternalKafkaProducerPool$.MODULE$.acquire(settings);
         slots = new HashMap<>();
         waiting = new ArrayList<>();
         failure = null;
-        return true;
+        return super.open(partitionId, epochId);
     }
 
     @Override
-    public synchronized void process(Row row) {
-        check();
-        if (!newestOf.equals(row.getString(TOPIC))) {
-            write(row, row);
+    protected synchronized void take(String topic, byte[] key, byte[] value, InternalRow row) {
+        if (failure != null) {
+            throw failure;
+        }
+        if (!newestOf.equals(topic)) {
+            super.take(topic, key, value, row);
             return;
         }
-        byte[] key = row.getAs(KEY);
-        Slot slot = slots.computeIfAbsent(ByteBuffer.wrap(key), each -> new Slot());
+        Slot slot = slots.computeIfAbsent(ByteBuffer.wrap(key), each -> new Slot(key));
         long nowNs = System.nanoTime();
         if (slot.newest != null) {
-            slot.newest = row;
+            slot.newest = value;
         } else if (nowNs - slot.writtenNs >= PAUSE_NS) {
             slot.writtenNs = nowNs;
-            write(row, row);
+            super.take(topic, key, value, row);
         } else {
-            slot.oldest = row;
-            slot.newest = row;
+            slot.oldestHeaders = headersOf(row);
+            slot.newest = value;
             waits(slot, nowNs);
         }
     }
 
     @Override
     public synchronized void close(Throwable error) {
-        if (producer == null) {
-            return;
-        }
-        try {
-            if (error == null) {
-                writeWaiting(System.nanoTime());
-                producer.producer().flush();
-                check();
-            }
-        } finally {
+        super.close(error);
+        if (waiting != null) {
             waiting.clear();
-            InternalKafkaProducerPool$.MODULE$.release(producer);
-            producer = null;
         }
+    }
+
+    @Override
+    protected void beforeEnd() {
+        writeWaiting(System.nanoTime());
     }
 
     private void waits(Slot slot, long nowNs) {
@@ -132,32 +116,10 @@ public final class NewestToKafka extends ForeachWriter<Row> {
     private void writeWaiting(long nowNs) {
         for (Slot slot : waiting) {
             slot.writtenNs = nowNs;
-            write(slot.newest, slot.oldest);
-            slot.oldest = null;
+            write(newestOf, slot.key, slot.newest, slot.oldestHeaders);
+            slot.oldestHeaders = null;
             slot.newest = null;
         }
         waiting.clear();
-    }
-
-    private void write(Row row, Row withHeaders) {
-        ProducerRecord<byte[], byte[]> written =
-                new ProducerRecord<>(row.getString(TOPIC), row.getAs(KEY), row.<byte[]>getAs(VALUE));
-        if (!withHeaders.isNullAt(HEADERS)) {
-            for (Row header : withHeaders.<Row>getList(HEADERS)) {
-                written.headers().add(header.getString(0), header.<byte[]>getAs(1));
-            }
-        }
-        producer.producer().send(written, (metadata, error) -> {
-            if (error != null) {
-                failure = error;
-            }
-        });
-    }
-
-    /** What could not be written ends the query, which comes back to it from its last checkpoint. */
-    private void check() {
-        if (failure != null) {
-            throw new IllegalStateException(failure.toString(), failure);
-        }
     }
 }

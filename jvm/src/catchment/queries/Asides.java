@@ -12,7 +12,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
@@ -20,6 +21,9 @@ import scala.jdk.javaapi.CollectionConverters;
 final class Asides {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final byte[] BOX = "catchment-query".getBytes(StandardCharsets.UTF_8);
+    private static final UTF8String QUERY_HEADER = UTF8String.fromString("catchment-query");
+    private static final UTF8String RESULTS = KafkaRows.topic("results");
+    private static final UTF8String DEADLETTER = KafkaRows.topic("deadletter");
 
     private final String query;
     private final String box;
@@ -42,31 +46,31 @@ final class Asides {
     }
 
     /** A row that came too late, for the output that was declared for such, or else for the dead letters. */
-    Row late(Change change, String reason) {
+    InternalRow late(Change change, String reason) {
         if (lateKeys == null) {
             return refused(change, "late: " + reason);
         }
         byte[] key = (lateKeys + change.id()).getBytes(StandardCharsets.UTF_8);
         return KafkaRows.row(
-                Names.topic("results"),
+                RESULTS,
                 key,
                 change.sign() > 0 ? json(change) : null,
-                List.of(
-                        KafkaRows.header(Names.VERSION_HEADER, Long.toString(Versions.next())),
-                        KafkaRows.header(Names.ORIGIN_HEADER, Long.toString(change.originUs())),
-                        KafkaRows.header("catchment-query", query)));
+                KafkaRows.headers(
+                        KafkaRows.header(KafkaRows.VERSION_HEADER, Long.toString(Versions.next())),
+                        KafkaRows.header(KafkaRows.ORIGIN_HEADER, Long.toString(change.originUs())),
+                        KafkaRows.header(QUERY_HEADER, query)));
     }
 
     /** A row that cannot be used. */
-    Row refused(Change change, String reason) {
+    InternalRow refused(Change change, String reason) {
         byte[] key = change.id() == null ? BOX : change.id().getBytes(StandardCharsets.UTF_8);
         return KafkaRows.row(
-                Names.topic("deadletter"),
+                DEADLETTER,
                 key,
                 json(change),
-                List.of(
-                        KafkaRows.header(Names.REASON_HEADER, "query " + query + ", box " + box + ": " + reason),
-                        KafkaRows.header(Names.TOPIC_HEADER, sourceTopic)));
+                KafkaRows.headers(
+                        KafkaRows.header(KafkaRows.REASON_HEADER, "query " + query + ", box " + box + ": " + reason),
+                        KafkaRows.header(KafkaRows.TOPIC_HEADER, sourceTopic)));
     }
 
     private byte[] json(Change change) {

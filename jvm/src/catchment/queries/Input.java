@@ -3,6 +3,7 @@ package catchment.queries;
 import static catchment.queries.InputColumns.*;
 
 import catchment.control.KafkaRows;
+import catchment.control.SparkRows;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -34,6 +35,7 @@ public final class Input implements Serializable {
     private static final long serialVersionUID = 1L;
 
     private static final ArrayData NOTHING = new GenericArrayData(new Object[0]);
+    private static final ArrayData NO_HEADERS = KafkaRows.headers();
 
     private final String spec;
     private transient Map<UTF8String, List<InputReading>> readings;
@@ -64,7 +66,7 @@ public final class Input implements Serializable {
         DataType found = DataTypes.createArrayType(output, false);
         Column[] message = Arrays.stream(rows.columns()).map(functions::col).toArray(Column[]::new);
         // Two steps: what is not pure may not stand inside a generator.
-        return rows.select(Internals.call(new Input(spec), "read", found, message).as("_found"))
+        return rows.select(SparkRows.call(new Input(spec), "read", found, message).as("_found"))
                 .select(functions.inline(functions.col("_found")));
     }
 
@@ -80,7 +82,8 @@ public final class Input implements Serializable {
         if (readings == null) {
             begin();
         }
-        Message message = new Message(partition, offset, loggedMs, key, value, headers);
+        Message message = new Message(
+                partition, offset, loggedMs, key, value, headers == null ? NO_HEADERS : headers);
         found.clear();
         if (topic.equals(ticks)) {
             Object[] row = new Object[width];

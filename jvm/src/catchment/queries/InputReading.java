@@ -3,23 +3,20 @@ package catchment.queries;
 import static catchment.queries.InputColumns.*;
 
 import catchment.control.KafkaRows;
-import catchment.records.Names;
-import catchment.records.Stamp;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.catalyst.util.ArrayData;
-import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Makes rows of the messages of one input, for one task. */
 final class InputReading {
-    private static final UTF8String STAMP_HEADER = UTF8String.fromString(Stamp.HEADER);
+    private static final UTF8String DEADLETTER = KafkaRows.topic("deadletter");
 
     private final InputSpec spec;
     private final ContentReader reader;
     private final Meter meter;
     private final Senders senders;
     private final UTF8String edge;
+    private final UTF8String topic;
     private final int first;
     private final int width;
 
@@ -29,13 +26,14 @@ final class InputReading {
         this.senders = new Senders(spec);
         this.meter = Meter.of(spec.query(), spec.input());
         this.edge = UTF8String.fromString(spec.input());
+        this.topic = UTF8String.fromString(spec.topic());
         this.first = META + spec.first();
         this.width = width;
     }
 
     /** A row; null if the message is of no interest. */
     InternalRow read(Message message) {
-        byte[] stamp = message.header(STAMP_HEADER);
+        byte[] stamp = KafkaRows.stamp(message.headers());
         Object[] row = new Object[width];
         Senders.Sender sender = senders.identify(message, stamp, row);
         if (sender == null || !sender.wanted()) {
@@ -78,23 +76,8 @@ final class InputReading {
         meter.refused();
         String reason = "query " + spec.query() + ", input " + spec.input() + ": " + why;
         Object[] aside = new Object[width];
-        aside[ASIDE] = new GenericInternalRow(new Object[] {
-            UTF8String.fromString(Names.topic("deadletter")),
-            message.key(),
-            message.value(),
-            headers(message, reason)
-        });
+        aside[ASIDE] = KafkaRows.row(
+                DEADLETTER, message.key(), message.value(), KafkaRows.ofLetter(message.headers(), reason, topic));
         return new GenericInternalRow(aside);
-    }
-
-    private ArrayData headers(Message message, String reason) {
-        int given = message.headerCount();
-        Object[] all = new Object[given + 2];
-        for (int each = 0; each < given; each++) {
-            all[each] = message.headers().getStruct(each, 2);
-        }
-        all[given] = Internals.internal(KafkaRows.header(Names.REASON_HEADER, reason));
-        all[given + 1] = Internals.internal(KafkaRows.header(Names.TOPIC_HEADER, spec.topic()));
-        return new GenericArrayData(all);
     }
 }

@@ -1,5 +1,6 @@
 package catchment.queries;
 
+import catchment.control.SparkRows;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.io.SerializedString;
@@ -43,7 +44,7 @@ public final class JsonRow implements Serializable {
 
     /** A struct as JSON; called from Python. */
     public static Column of(Column struct, String columns) {
-        return Internals.call(new JsonRow(StructType.fromDDL(columns)), "write", DataTypes.BinaryType, struct);
+        return SparkRows.call(new JsonRow(StructType.fromDDL(columns)), "write", DataTypes.BinaryType, struct);
     }
 
     /** Called from Spark's plans. */

@@ -1,5 +1,6 @@
 package catchment.queries;
 
+import catchment.control.SparkRows;
 import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -43,7 +44,7 @@ public final class Meter {
         Column origin = functions.coalesce(functions.col("_origin_us"), functions.lit(NO_ORIGIN));
         Counting counting = new Counting(query, box, edge);
         return rows.where(
-                Internals.call(counting, "count", DataTypes.BooleanType, functions.col("_edge"), origin));
+                SparkRows.call(counting, "count", DataTypes.BooleanType, functions.col("_edge"), origin));
     }
 
     /** Counts rows on an edge; called from Spark's plans. */

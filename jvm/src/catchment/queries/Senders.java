@@ -2,19 +2,15 @@ package catchment.queries;
 
 import static catchment.queries.InputColumns.*;
 
-import catchment.records.Names;
+import catchment.control.KafkaRows;
 import catchment.records.Stamp;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.apache.spark.unsafe.types.UTF8String;
 
 /** Who the messages of one input are from, and what each of them is known by. */
 final class Senders {
-    private static final UTF8String VERSION_HEADER = UTF8String.fromString(Names.VERSION_HEADER);
-    private static final UTF8String ORIGIN_HEADER = UTF8String.fromString(Names.ORIGIN_HEADER);
-
     /** Who a record is from; not wanted if it is of another stream. */
     record Sender(boolean wanted, String identity, String site, String stream) {}
 
@@ -91,7 +87,7 @@ final class Senders {
         ofMessage(message, null, row);
         row[ID] = key;
         row[SIGN] = message.value() == null ? -1 : 1;
-        byte[] version = message.header(VERSION_HEADER);
+        byte[] version = KafkaRows.valueOf(message.headers(), KafkaRows.VERSION_HEADER);
         row[VERSION] =
                 version == null ? row[ORIGIN_US] : (Object) Long.parseLong(new String(version, StandardCharsets.US_ASCII));
         return new Sender(true, key, site, null);
@@ -101,7 +97,7 @@ final class Senders {
     private Sender ofMessage(Message message, byte[] stamp, Object[] row) {
         row[ID] = Integer.toString(message.partition());
         row[NUMBER] = message.offset() + 1;
-        byte[] origin = message.header(ORIGIN_HEADER);
+        byte[] origin = KafkaRows.valueOf(message.headers(), KafkaRows.ORIGIN_HEADER);
         if (origin != null) {
             row[ORIGIN_US] = Long.parseLong(new String(origin, StandardCharsets.US_ASCII));
         } else {

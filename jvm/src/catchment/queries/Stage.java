@@ -3,6 +3,7 @@ package catchment.queries;
 import catchment.control.BeforeCommit;
 import catchment.control.KafkaRows;
 import catchment.control.Seals;
+import catchment.control.SparkRows;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
@@ -93,12 +94,12 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
             output = output.add(column);
         }
         return rows.groupBy("shard")
-                .as(Encoders.INT(), Internals.encoder(rows.schema()))
+                .as(Encoders.INT(), SparkRows.encoder(rows.schema()))
                 .transformWithState(
                         new Stage(query, place, spec, rows.schema(), output.size()),
                         TimeMode.None(),
                         OutputMode.Update(),
-                        Internals.encoder(output))
+                        SparkRows.encoder(output))
                 .toDF();
     }
 
@@ -285,9 +286,9 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
             meters[box].late();
         }
 
-        private void letGo(Row aside) {
+        private void letGo(InternalRow aside) {
             Object[] wide = new Object[width];
-            wide[ASIDE - 1] = Internals.internal(aside);
+            wide[ASIDE - 1] = aside;
             rows.add(new GenericInternalRow(wide));
         }
     }

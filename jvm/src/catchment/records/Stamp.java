@@ -13,7 +13,7 @@ public final class Stamp {
     private static final byte VERSION = 1;
     private static final int SEQUENCE_OFFSET = 1;
     private static final int ORIGIN_OFFSET = SEQUENCE_OFFSET + Long.BYTES;
-    private static final int IDENTITY_OFFSET = ORIGIN_OFFSET + Long.BYTES;
+    public static final int IDENTITY_OFFSET = ORIGIN_OFFSET + Long.BYTES;
     private static final Pattern IDENTITY = Pattern.compile(
             "([A-Za-z0-9][A-Za-z0-9._-]{0,63})/[A-Za-z0-9][A-Za-z0-9._-]{0,63}/(?:0|[1-9][0-9]{0,18})/"
                     + "([A-Za-z0-9][A-Za-z0-9._:/-]{0,199})");
@@ -36,6 +36,11 @@ public final class Stamp {
     /** The source: site, gateway, epoch and stream. */
     public static String identity(byte[] stamp) {
         return new String(stamp, IDENTITY_OFFSET, stamp.length - IDENTITY_OFFSET, StandardCharsets.US_ASCII);
+    }
+
+    /** Whether this is the identity of a source. */
+    public static boolean isIdentity(String text) {
+        return IDENTITY.matcher(text).matches();
     }
 
     /** The name of the stream in an identity of this site; null if it is of another site, or invalid. */

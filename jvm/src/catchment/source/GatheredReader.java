@@ -15,10 +15,8 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.connector.read.streaming.PartitionOffset;
 import org.apache.spark.sql.connector.read.streaming.SupportsRealTimeRead;
-import org.apache.spark.sql.kafka010.KafkaRecordToRowConverter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.Function1;
 
 /** Reads the partitions of a task with one consumer, for a checkpoint interval. */
 final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
@@ -29,7 +27,7 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
     private final GatheredPartition partition;
     private final Consumers.Key key;
     private final Consumer<byte[], byte[]> consumer;
-    private final Function1<ConsumerRecord<byte[], byte[]>, UnsafeRow> toRow;
+    private final RowOfRecord rows;
     private final Map<TopicPartition, Place> places = new HashMap<>();
     private ConsumerRecords<byte[], byte[]> polled = ConsumerRecords.empty();
     private Iterator<TopicPartition> partitionsLeft = Collections.emptyIterator();
@@ -47,7 +45,7 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
         this.partition = partition;
         this.key = new Consumers.Key(partition);
         this.consumer = Consumers.acquire(key, partition);
-        this.toRow = new KafkaRecordToRowConverter().toUnsafeRowProjector(partition.includeHeaders());
+        this.rows = new RowOfRecord(partition.includeHeaders());
         partition.from().forEach(this::begin);
     }
 
@@ -68,7 +66,7 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
             return NONE;
         }
         ConsumerRecord<byte[], byte[]> record = left.next();
-        row = toRow.apply(record);
+        row = rows.of(record);
         here.next = record.offset() + 1;
         return ROW;
     }

@@ -1,7 +1,8 @@
 package catchment.store;
 
+import catchment.control.KafkaRows;
 import org.apache.spark.sql.ForeachWriter;
-import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
 
 /**
  * The end of a query: every row goes to a store. Opened and closed once a partition and checkpoint interval;
@@ -9,7 +10,7 @@ import org.apache.spark.sql.Row;
  *
  * <p>Input: topic string, partition integer, offset long, key binary, value binary, stamp binary.
  */
-public final class StoreWriter extends ForeachWriter<Row> {
+public final class StoreWriter extends ForeachWriter<InternalRow> {
     private static final long serialVersionUID = 1L;
 
     private final String settingsJson;
@@ -32,12 +33,11 @@ public final class StoreWriter extends ForeachWriter<Row> {
     }
 
     @Override
-    public void process(Row row) {
-        String topic = row.getString(0);
-        long offset = row.<Number>getAs(2).longValue();
-        byte[] key = row.getAs(3);
-        byte[] value = row.getAs(4);
-        byte[] stamp = row.getAs(5);
+    public void process(InternalRow row) {
+        String topic = row.getUTF8String(0).toString();
+        byte[] key = KafkaRows.bytes(row, 3);
+        byte[] value = KafkaRows.bytes(row, 4);
+        byte[] stamp = KafkaRows.bytes(row, 5);
         Reading reading = null;
         String reason = null;
         try {
@@ -46,7 +46,7 @@ public final class StoreWriter extends ForeachWriter<Row> {
             } catch (Unstorable error) {
                 reason = error.getMessage();
             }
-            store.put(new Item(topic, row.getInt(1), offset, key, value, stamp, reading, reason, pending));
+            store.put(new Item(topic, row.getInt(1), row.getLong(2), key, value, stamp, reading, reason, pending));
         } catch (InterruptedException error) {
             throw interrupted();
         }

@@ -4,8 +4,8 @@ import catchment.control.ControlledProcessor;
 import catchment.control.Declarations;
 import catchment.control.InUse;
 import catchment.control.KafkaRows;
-import catchment.control.StoredRow;
 import catchment.control.WaitingRoom;
+import catchment.records.Names;
 import catchment.records.Stamp;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -15,8 +15,11 @@ import java.util.function.Predicate;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.unsafe.types.UTF8String;
 import scala.collection.Iterator;
 
 /**
@@ -30,15 +33,11 @@ import scala.collection.Iterator;
  */
 public final class Thresholds extends ControlledProcessor<Shard> {
     private static final long serialVersionUID = 1L;
-    private static final String RULES = "catchment.v1.rules";
-    private static final String SENSORS = "catchment.v1.sensor-registration";
-    private static final String SENSOR_TYPES = "catchment.v1.sensor-type-registration";
-    private static final String SCHEMAS = "catchment.v1.schemas";
-    private static final String EVENTS = "catchment.v1.events";
-    private static final String DEAD_LETTERS = "catchment.v1.deadletter";
-    private static final String ORIGIN_HEADER = "catchment-origin-us";
-    private static final String REASON_HEADER = "catchment-reason";
-    private static final String TOPIC_HEADER = "catchment-topic";
+    private static final String RULES = Names.topic("rules");
+    private static final String SENSORS = Names.topic("sensor-registration");
+    private static final String SENSOR_TYPES = Names.topic("sensor-type-registration");
+    private static final String SCHEMAS = Names.topic("schemas");
+    private static final UTF8String EVENTS = KafkaRows.topic("events");
 
     private final String eventSchema;
     private final int eventSchemaId;
@@ -57,7 +56,7 @@ public final class Thresholds extends ControlledProcessor<Shard> {
     /** Applies the operator; called from Python. */
     public static Dataset<Row> apply(
             Dataset<Row> rows, Declarations atStart, String eventSchema, int eventSchemaId, Told told) {
-        return run(rows, new Thresholds(atStart, eventSchema, eventSchemaId, told), KafkaRows.SCHEMA);
+        return run(rows, new Thresholds(atStart, eventSchema, eventSchemaId, told));
     }
 
     @Override
@@ -91,7 +90,7 @@ public final class Thresholds extends ControlledProcessor<Shard> {
     }
 
     @Override
-    protected void changed(Shard shard, String topic, String key, List<Row> results) {
+    protected void changed(Shard shard, String topic, String key, List<InternalRow> results) {
         if (topic.equals(RULES)) {
             RuleKey rule = RuleKey.parse(key);
             knownSensors(shard).forEach(sensor -> endOutdated(shard, sensor, rule::equals, results));
@@ -103,8 +102,8 @@ public final class Thresholds extends ControlledProcessor<Shard> {
     }
 
     @Override
-    protected void take(Shard shard, Row row, List<Row> results) {
-        byte[] key = row.getAs(KEY);
+    protected void take(Shard shard, InternalRow row, List<InternalRow> results) {
+        byte[] key = KafkaRows.bytes(row, KEY);
         String sensorKey = key == null ? "" : new String(key, StandardCharsets.UTF_8);
         try {
             if (sensorKey.indexOf('/') < 0) {
@@ -115,21 +114,22 @@ public final class Thresholds extends ControlledProcessor<Shard> {
                 judge(shard, sensorKey, rules, row, results);
             }
         } catch (Undecodable error) {
-            results.add(deadLetter(row, "undecodable: " + error.getMessage()));
+            results.add(letter(row, "undecodable: " + error.getMessage()));
         }
     }
 
-    private void judge(Shard shard, String sensorKey, List<Rule> rules, Row row, List<Row> results)
+    private void judge(
+            Shard shard, String sensorKey, List<Rule> rules, InternalRow row, List<InternalRow> results)
             throws Undecodable {
-        byte[] value = row.getAs(VALUE);
-        byte[] stamp = KafkaRows.valueOf(StoredRow.headers(row), Stamp.HEADER);
+        byte[] value = KafkaRows.bytes(row, VALUE);
+        byte[] stamp = KafkaRows.stamp(KafkaRows.headers(row, HEADERS));
         if (!Stamp.isWhole(stamp)) {
             throw new Undecodable("it has no stamp");
         }
         Decoder decoder = shard.decoder(Decoder.schemaId(value));
         if (decoder == null) {
-            for (Row sentAway : waiting.add(shard.guests(), row)) {
-                results.add(deadLetter(sentAway, "undecodable: its schema is not known"));
+            for (InternalRow sentAway : waiting.add(shard.guests(), row)) {
+                results.add(letter(sentAway, "undecodable: its schema is not known"));
             }
             return;
         }
@@ -138,10 +138,12 @@ public final class Thresholds extends ControlledProcessor<Shard> {
         Sensor sensor = load(shard, sensorKey);
         if (sensor.isNew(Stamp.identity(stamp), Stamp.sequence(stamp))) {
             List<Event> events = sensor.take(rules, reading);
-            sensor.newlyUnjudged(rules, reading).forEach(rule -> results.add(deadLetter(row, unjudged(rule, reading))));
+            sensor.newlyUnjudged(rules, reading).forEach(rule -> results.add(letter(row, unjudged(rule, reading))));
             store(shard, sensorKey, sensor);
-            Row origin = KafkaRows.header(ORIGIN_HEADER, Long.toString(originUs));
-            events.forEach(event -> results.add(eventRow(sensorKey, event, List.of(origin))));
+            for (Event event : events) {
+                InternalRow origin = KafkaRows.header(KafkaRows.ORIGIN_HEADER, Long.toString(originUs));
+                results.add(eventRow(sensorKey, event, KafkaRows.headers(origin)));
+            }
         }
     }
 
@@ -150,7 +152,7 @@ public final class Thresholds extends ControlledProcessor<Shard> {
                 + reading.unit();
     }
 
-    private void endOutdated(Shard shard, String sensorKey, Predicate<RuleKey> concerned, List<Row> results) {
+    private void endOutdated(Shard shard, String sensorKey, Predicate<RuleKey> concerned, List<InternalRow> results) {
         // Without state, its readings come again from the first on: only rules that changed since are in doubt.
         boolean isKnown = shard.sensors().get(sensorKey) != null;
         Predicate<RuleKey> inDoubt = rule -> isKnown || shard.hasChanged(sensorKey, rule);
@@ -158,7 +160,7 @@ public final class Thresholds extends ControlledProcessor<Shard> {
         List<Event> events = sensor.endTold(shard.told(sensorKey, concerned.and(inDoubt)));
         events.addAll(sensor.endOutdated(rule -> shard.ruleFor(sensorKey, rule)));
         store(shard, sensorKey, sensor);
-        events.forEach(event -> results.add(eventRow(sensorKey, event, List.of())));
+        events.forEach(event -> results.add(eventRow(sensorKey, event, KafkaRows.headers())));
     }
 
     private Set<String> knownSensors(Shard shard) {
@@ -194,16 +196,8 @@ public final class Thresholds extends ControlledProcessor<Shard> {
         }
     }
 
-    private Row eventRow(String sensorKey, Event event, List<Row> headers) {
+    private InternalRow eventRow(String sensorKey, Event event, ArrayData headers) {
         byte[] value = format.write(Shard.siteOf(sensorKey), Shard.idOf(sensorKey), event);
         return KafkaRows.row(EVENTS, sensorKey.getBytes(StandardCharsets.UTF_8), value, headers);
-    }
-
-    private Row deadLetter(Row row, String reason) {
-        List<Row> all = KafkaRows.with(
-                StoredRow.headers(row),
-                KafkaRows.header(REASON_HEADER, reason),
-                KafkaRows.header(TOPIC_HEADER, row.getString(TOPIC)));
-        return KafkaRows.row(DEAD_LETTERS, row.getAs(KEY), row.getAs(VALUE), all);
     }
 }

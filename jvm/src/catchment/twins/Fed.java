@@ -3,7 +3,6 @@ package catchment.twins;
 import catchment.control.ControlledProcessor;
 import catchment.control.Declarations;
 import catchment.control.KafkaRows;
-import catchment.control.StoredRow;
 import catchment.control.WaitingRoom;
 import catchment.records.Names;
 import catchment.records.Stamp;
@@ -14,7 +13,9 @@ import org.apache.avro.generic.GenericRecord;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.streaming.TTLConfig;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * Feeds as an operator: records of streams that a feed names, and measurements that a feed names, become one change
@@ -22,7 +23,7 @@ import org.apache.spark.sql.streaming.TTLConfig;
  */
 public final class Fed extends ControlledProcessor<Feeds> {
     private static final long serialVersionUID = 1L;
-    private static final String MEASUREMENTS = Names.topic("measurements");
+    private static final UTF8String MEASUREMENTS = KafkaRows.topic("measurements");
     private static final String FEEDS = Names.topic("twin-feeds");
     private static final String SENSORS = Names.topic("sensor-registration");
     private static final String SCHEMAS = Names.topic("schemas");
@@ -37,7 +38,7 @@ public final class Fed extends ControlledProcessor<Feeds> {
 
     /** Applies the operator; called from Python. */
     public static Dataset<Row> apply(Dataset<Row> rows, String site, Declarations atStart) {
-        return run(rows, new Fed(site, atStart), KafkaRows.SCHEMA);
+        return run(rows, new Fed(site, atStart));
     }
 
     @Override
@@ -62,22 +63,21 @@ public final class Fed extends ControlledProcessor<Feeds> {
     }
 
     @Override
-    protected void changed(Feeds feeds, String topic, String key, List<Row> results) {
+    protected void changed(Feeds feeds, String topic, String key, List<InternalRow> results) {
         if (topic.equals(SCHEMAS)) {
             waiting.leave(feeds.guests).forEach(row -> take(feeds, row, results));
         }
     }
 
     @Override
-    protected void take(Feeds feeds, Row row, List<Row> results) {
-        byte[] stamp = KafkaRows.valueOf(StoredRow.headers(row), Stamp.HEADER);
+    protected void take(Feeds feeds, InternalRow row, List<InternalRow> results) {
+        byte[] stamp = KafkaRows.stamp(KafkaRows.headers(row, HEADERS));
         Sender sender = Stamp.isWhole(stamp) ? feeds.senders.of(stamp) : null;
         // The ledger has the word on records without a valid stamp.
         if (sender == null || !sender.site().equals(site)) {
             return;
         }
-        String topic = row.getString(TOPIC);
-        if (topic.equals(MEASUREMENTS)) {
+        if (row.getUTF8String(TOPIC).equals(MEASUREMENTS)) {
             takeMeasurement(feeds, row, stamp, results);
         } else {
             String user = "stream/" + sender.stream();
@@ -86,15 +86,15 @@ public final class Fed extends ControlledProcessor<Feeds> {
         }
     }
 
-    private void takeMeasurement(Feeds feeds, Row row, byte[] stamp, List<Row> results) {
-        byte[] key = row.getAs(KEY);
+    private void takeMeasurement(Feeds feeds, InternalRow row, byte[] stamp, List<InternalRow> results) {
+        byte[] key = KafkaRows.bytes(row, KEY);
         String sensorKey = key == null ? "" : new String(key, StandardCharsets.UTF_8);
         if (!sensorKey.startsWith(feeds.prefix)) {
             return;
         }
         String sensor = sensorKey.substring(feeds.prefix.length());
         List<Feed> named = feeds.ofSensor(sensor);
-        byte[] value = row.getAs(VALUE);
+        byte[] value = KafkaRows.bytes(row, VALUE);
         Integer schemaId = named.isEmpty() ? null : Measured.schemaId(value);
         if (schemaId == null) {
             return;
@@ -120,8 +120,8 @@ public final class Fed extends ControlledProcessor<Feeds> {
             String device,
             GenericRecord fields,
             byte[] stamp,
-            Row row,
-            List<Row> results) {
+            InternalRow row,
+            List<InternalRow> results) {
         String id = feed.objectOf(sensor, device);
         byte[] change = id == null ? null : FedChange.write(feeds, feed, sensor, id, fields, stamp);
         if (change == null) {
@@ -134,8 +134,11 @@ public final class Fed extends ControlledProcessor<Feeds> {
         }
     }
 
-    private static Splitting.Message message(Row row) {
+    private static Splitting.Message message(InternalRow row) {
         return new Splitting.Message(
-                row.getString(TOPIC), row.getAs(KEY), row.getAs(VALUE), StoredRow.headers(row));
+                row.getUTF8String(TOPIC),
+                KafkaRows.bytes(row, KEY),
+                KafkaRows.bytes(row, VALUE),
+                KafkaRows.headers(row, HEADERS));
     }
 }

@@ -1,6 +1,7 @@
 package catchment.twins;
 
 import catchment.control.KafkaRows;
+import catchment.control.SparkRows;
 import catchment.control.Timing;
 import catchment.records.Stamp;
 import java.util.ArrayList;
@@ -8,11 +9,12 @@ import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayData;
 
 /** What the API writes to twins, split: without state, and so without a shuffle. */
-public final class Split implements MapPartitionsFunction<Row, Row> {
+public final class Split implements MapPartitionsFunction<InternalRow, InternalRow> {
     private static final long serialVersionUID = 1L;
     /** Columns of the input, by number. */
     private static final int TOPIC = 0;
@@ -29,23 +31,25 @@ public final class Split implements MapPartitionsFunction<Row, Row> {
 
     /** Applies it; called from Python. */
     public static Dataset<Row> apply(Dataset<Row> rows, String site) {
-        return rows.mapPartitions(new Split(site), Encoders.row(KafkaRows.SCHEMA));
+        return rows.as(SparkRows.encoder(rows.schema()))
+                .mapPartitions(new Split(site), SparkRows.encoder(KafkaRows.SCHEMA))
+                .toDF();
     }
 
     @Override
-    public Iterator<Row> call(Iterator<Row> rows) {
+    public Iterator<InternalRow> call(Iterator<InternalRow> rows) {
         return new Changes(rows, site);
     }
 
     /** The changes of one message after the other. */
-    private static final class Changes implements Iterator<Row> {
-        private final Iterator<Row> rows;
+    private static final class Changes implements Iterator<InternalRow> {
+        private final Iterator<InternalRow> rows;
         private final Splitting splitting;
         private final Timing timing = Timing.of("twin-split");
-        private final List<Row> changes = new ArrayList<>();
+        private final List<InternalRow> changes = new ArrayList<>();
         private int next;
 
-        private Changes(Iterator<Row> rows, String site) {
+        private Changes(Iterator<InternalRow> rows, String site) {
             this.rows = rows;
             this.splitting = new Splitting(site);
         }
@@ -63,15 +67,15 @@ public final class Split implements MapPartitionsFunction<Row, Row> {
         }
 
         @Override
-        public Row next() {
+        public InternalRow next() {
             return changes.get(next++);
         }
 
-        private void split(Row row) {
-            List<Row> headers = row.getList(HEADERS);
-            byte[] stamp = KafkaRows.valueOf(headers, Stamp.HEADER);
-            Splitting.Message message =
-                    new Splitting.Message(row.getString(TOPIC), row.getAs(KEY), row.getAs(VALUE), headers);
+        private void split(InternalRow row) {
+            ArrayData headers = row.getArray(HEADERS);
+            byte[] stamp = KafkaRows.stamp(headers);
+            Splitting.Message message = new Splitting.Message(
+                    row.getUTF8String(TOPIC), KafkaRows.bytes(row, KEY), KafkaRows.bytes(row, VALUE), headers);
             if (Stamp.isWhole(stamp)) {
                 splitting.split(message, stamp, null, null, changes);
             } else {

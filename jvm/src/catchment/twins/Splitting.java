@@ -1,17 +1,18 @@
 package catchment.twins;
 
 import catchment.control.KafkaRows;
-import catchment.records.Names;
 import catchment.records.Stamp;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /** A message about many objects becomes rows: a change for each, or a dead letter and an outcome. */
 final class Splitting {
-    private static final String CHANGES = Names.topic("twin-changes");
-    private static final String OUTCOMES = Names.topic("twin-outcomes");
-    private static final String DEADLETTER = Names.topic("deadletter");
+    private static final UTF8String CHANGES = KafkaRows.topic("twin-changes");
+    private static final UTF8String OUTCOMES = KafkaRows.topic("twin-outcomes");
+    private static final UTF8String DEADLETTER = KafkaRows.topic("deadletter");
 
     private final String prefix;
     private final Splitter splitter;
@@ -23,13 +24,13 @@ final class Splitting {
         messages = new Messages(site);
     }
 
-    /** A message as it is on Kafka. */
-    record Message(String topic, byte[] key, byte[] value, List<Row> headers) {}
+    /** A message as it is on Kafka; topic and headers are only good until the next. */
+    record Message(UTF8String topic, byte[] key, byte[] value, ArrayData headers) {}
 
     /** Splits a message with a whole stamp; `user` is null if it names its sender itself. */
-    void split(Message message, byte[] stamp, String user, String type, List<Row> results) {
+    void split(Message message, byte[] stamp, String user, String type, List<InternalRow> results) {
         long originMs = Math.floorDiv(Stamp.originUs(stamp), 1000L);
-        List<Row> stamped = List.of(KafkaRows.header(Stamp.HEADER, stamp));
+        ArrayData stamped = stamped(stamp);
         try {
             if (message.value() == null) {
                 throw new Malformed("it is empty", "", user);
@@ -47,16 +48,17 @@ final class Splitting {
     }
 
     /** The row of one change. */
-    Row change(String id, byte[] change, byte[] stamp) {
-        return KafkaRows.row(CHANGES, key(id), change, List.of(KafkaRows.header(Stamp.HEADER, stamp)));
+    InternalRow change(String id, byte[] change, byte[] stamp) {
+        return KafkaRows.row(CHANGES, key(id), change, stamped(stamp));
     }
 
-    static Row letter(Message message, String reason) {
-        List<Row> all = KafkaRows.with(
-                message.headers(),
-                KafkaRows.header(Names.REASON_HEADER, "malformed: " + reason),
-                KafkaRows.header(Names.TOPIC_HEADER, message.topic()));
-        return KafkaRows.row(DEADLETTER, message.key(), message.value(), all);
+    static InternalRow letter(Message message, String reason) {
+        ArrayData headers = KafkaRows.ofLetter(message.headers(), "malformed: " + reason, message.topic());
+        return KafkaRows.row(DEADLETTER, message.key(), message.value(), headers);
+    }
+
+    private static ArrayData stamped(byte[] stamp) {
+        return KafkaRows.headers(KafkaRows.header(KafkaRows.STAMP_HEADER, stamp));
     }
 
     private byte[] key(String id) {

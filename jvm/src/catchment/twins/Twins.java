@@ -4,7 +4,6 @@ import catchment.control.ControlledProcessor;
 import catchment.control.Declarations;
 import catchment.control.KafkaRows;
 import catchment.control.Timing;
-import catchment.records.Names;
 import catchment.records.Stamp;
 import catchment.twins.Senders.Sender;
 import java.nio.charset.StandardCharsets;
@@ -12,9 +11,12 @@ import java.util.List;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.TTLConfig;
 import org.apache.spark.sql.streaming.ValueState;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * Changes of objects as an operator: what really changes becomes the new state and an update, what is refused an
@@ -22,11 +24,10 @@ import org.apache.spark.sql.streaming.ValueState;
  */
 public final class Twins extends ControlledProcessor<Shard> {
     private static final long serialVersionUID = 1L;
-    private static final String TWINS = Names.topic("twins");
-    private static final String HISTORY = Names.topic("twin-history");
-    private static final String OUTCOMES = Names.topic("twin-outcomes");
-    private static final String EVENTS = Names.topic("events");
-    private static final String DEADLETTER = Names.topic("deadletter");
+    private static final UTF8String TWINS = KafkaRows.topic("twins");
+    private static final UTF8String HISTORY = KafkaRows.topic("twin-history");
+    private static final UTF8String OUTCOMES = KafkaRows.topic("twin-outcomes");
+    private static final UTF8String EVENTS = KafkaRows.topic("events");
 
     private final String site;
     private final boolean allInMemory;
@@ -54,7 +55,7 @@ public final class Twins extends ControlledProcessor<Shard> {
             String noticeSchema,
             int noticeSchemaId) {
         Twins twins = new Twins(site, allInMemory, atStart, noticeSchema, noticeSchemaId);
-        return run(rows, twins, KafkaRows.SCHEMA);
+        return run(rows, twins);
     }
 
     @Override
@@ -90,19 +91,18 @@ public final class Twins extends ControlledProcessor<Shard> {
     }
 
     @Override
-    protected void take(Shard shard, Row row, List<Row> results) {
-        byte[] key = row.getAs(KEY);
+    protected void take(Shard shard, InternalRow row, List<InternalRow> results) {
+        byte[] key = KafkaRows.bytes(row, KEY);
         String id = key == null ? null : shard.idOf(new String(key, StandardCharsets.UTF_8));
         if (id == null) {
             return;
         }
-        List<Row> headers = row.getList(HEADERS);
-        byte[] stamp = KafkaRows.valueOf(headers, Stamp.HEADER);
+        byte[] stamp = KafkaRows.stamp(row.getArray(HEADERS));
         Sender sender = Stamp.isWhole(stamp) ? shard.senders.of(stamp) : null;
-        byte[] value = row.getAs(VALUE);
+        byte[] value = KafkaRows.bytes(row, VALUE);
         if (sender == null || value == null) {
             String lacks = sender == null ? "it has no stamp" : "it is empty";
-            results.add(letter(row, headers, Refusal.MALFORMED.text() + ": " + lacks));
+            results.add(refused(row, Refusal.MALFORMED.text() + ": " + lacks));
             return;
         }
         Change change = Change.read(value);
@@ -114,54 +114,53 @@ public final class Twins extends ControlledProcessor<Shard> {
             keepLater(shard);
             if (notice != null) {
                 byte[] event = format.write(site, id, notice);
-                Row origin = KafkaRows.header(Names.ORIGIN_HEADER, Long.toString(Stamp.originUs(stamp)));
-                results.add(KafkaRows.row(EVENTS, key, event, List.of(origin)));
+                results.add(KafkaRows.row(EVENTS, key, event, KafkaRows.headers(origin(stamp))));
             }
-            write(shard, row, stamp, id, twin, change, result, results);
+            write(shard, row, key, stamp, id, twin, change, result, results);
         }
     }
 
     private void write(
             Shard shard,
-            Row row,
+            InternalRow row,
+            byte[] key,
             byte[] stamp,
             String id,
             Twin twin,
             Change change,
             Result result,
-            List<Row> results) {
-        Row stamped = KafkaRows.header(Stamp.HEADER, stamp);
-        byte[] key = row.getAs(KEY);
+            List<InternalRow> results) {
+        InternalRow stamped = KafkaRows.header(KafkaRows.STAMP_HEADER, stamp);
         if (result.isApplied()) {
-            results.add(state(shard, stamped, Stamp.originUs(stamp), key, id, twin));
+            results.add(state(shard, stamped, origin(stamp), key, id, twin));
             byte[] update = shard.messages.update(id, twin, change, result);
-            results.add(KafkaRows.row(HISTORY, key, update, List.of(stamped)));
+            results.add(KafkaRows.row(HISTORY, key, update, KafkaRows.headers(stamped)));
         }
         if (result.isRefused()) {
-            String reason = result.refusal().text() + ": " + result.reason();
-            results.add(letter(row, row.getList(HEADERS), reason));
+            results.add(refused(row, result.refusal().text() + ": " + result.reason()));
         }
         if (!change.user.isEmpty() && (change.confirm || result.isRefused())) {
             byte[] outcome = shard.messages.outcome(id, twin, change, result);
             byte[] user = change.user.getBytes(StandardCharsets.UTF_8);
-            results.add(KafkaRows.row(OUTCOMES, user, outcome, List.of(stamped)));
+            results.add(KafkaRows.row(OUTCOMES, user, outcome, KafkaRows.headers(stamped)));
         }
     }
 
-    private static Row state(Shard shard, Row stamped, long originUs, byte[] key, String id, Twin twin) {
-        Row origin = KafkaRows.header(Names.ORIGIN_HEADER, Long.toString(originUs));
+    private static InternalRow state(
+            Shard shard, InternalRow stamped, InternalRow origin, byte[] key, String id, Twin twin) {
         if (twin.isPresent()) {
-            return KafkaRows.row(TWINS, key, shard.messages.twin(id, twin), List.of(stamped, origin));
+            ArrayData headers = KafkaRows.headers(stamped, origin);
+            return KafkaRows.row(TWINS, key, shard.messages.twin(id, twin), headers);
         }
-        Row version = KafkaRows.header(Names.VERSION_HEADER, Long.toString(twin.version()));
-        return KafkaRows.row(TWINS, key, null, List.of(stamped, origin, version));
+        InternalRow version = KafkaRows.header(KafkaRows.VERSION_HEADER, Long.toString(twin.version()));
+        return KafkaRows.row(TWINS, key, null, KafkaRows.headers(stamped, origin, version));
     }
 
-    private static Row letter(Row row, List<Row> headers, String reason) {
-        List<Row> all = KafkaRows.with(
-                headers,
-                KafkaRows.header(Names.REASON_HEADER, "refused: " + reason),
-                KafkaRows.header(Names.TOPIC_HEADER, row.getString(TOPIC)));
-        return KafkaRows.row(DEADLETTER, row.getAs(KEY), row.getAs(VALUE), all);
+    private static InternalRow origin(byte[] stamp) {
+        return KafkaRows.header(KafkaRows.ORIGIN_HEADER, Long.toString(Stamp.originUs(stamp)));
+    }
+
+    private static InternalRow refused(InternalRow row, String reason) {
+        return letter(row, "refused: " + reason);
     }
 }
