@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from xdist.scheduler import LoadScopeScheduling
 
@@ -29,3 +30,14 @@ class ByWhatIsShared(LoadScopeScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid.partition("::")[0])
+
+    def remove_node(self, node: Any) -> str | None:
+        """Tells in which test a worker died; the next goes on behind it, instead of dying there too."""
+        for unit in self.assigned_work[node].values():
+            for test, is_completed in unit.items():
+                if not is_completed:
+                    unit[test] = True
+                    super().remove_node(node)
+                    return str(test)
+        super().remove_node(node)
+        return None

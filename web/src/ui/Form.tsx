@@ -1,5 +1,5 @@
 import { createContext, type ComponentChildren } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Refusal, sentenceOf } from "../api";
 import { Text } from "./Text";
 
@@ -32,31 +32,35 @@ export function Form({ initial, action, onSubmit, check, onCancel, children }: F
   const form = useRef<HTMLFormElement>(null);
   const [typed, setTyped] = useState<Values>({});
   const [errors, setErrors] = useState<Record<string, string>>({});
+  const [attempts, setAttempts] = useState(0);
   const [refusal, setRefusal] = useState("");
   const [busy, setBusy] = useState(false);
 
-  useEffect(() => {
+  // Once an attempt, and before anything else happens: whoever corrects one field must not be taken to another.
+  useLayoutEffect(() => {
     form.current!.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
-  }, [errors]);
+  }, [attempts]);
 
   const values = { ...initial, ...typed };
   const set = (name: string, changed: string) => {
     setTyped((before) => ({ ...before, [name]: changed }));
     setErrors(({ [name]: _, ...rest }) => rest);
   };
+  const show = (atFields: Record<string, string>, rest: string) => {
+    setErrors(atFields);
+    setRefusal(rest);
+    setAttempts((before) => before + 1);
+  };
   const submit = async (event: Event) => {
     event.preventDefault();
     const found = check?.(values) ?? {};
-    setErrors(found);
-    setRefusal("");
+    show(found, "");
     if (Object.keys(found).length) return;
     setBusy(true);
     try {
       await onSubmit(values);
     } catch (error) {
-      const [atFields, rest] = placed(error, Object.keys(values));
-      setErrors(atFields);
-      setRefusal(rest);
+      show(...placed(error, Object.keys(values)));
     }
     setBusy(false);
   };
