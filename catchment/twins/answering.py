@@ -12,7 +12,7 @@ import orjson
 from catchment.config import Config
 from catchment.errors import CatchmentError, MachineError
 from catchment.security.authority import Identity
-from catchment.twins.frames import FrameKind, compressed, frame, is_api, read_frame, server_context, with_head
+from catchment.twins.frames import FrameKind, frame, is_api, read_frame, server_context, with_head
 from catchment.twins.search.question import Found, Question
 from catchment.twins.shard import Entry
 
@@ -29,9 +29,9 @@ class Holder(Protocol):
         self, partitions: list[int], question: Question, party: str
     ) -> tuple[list[Found], list[int]]: ...
 
-    def all_here(
+    def packed_here(
         self, partitions: list[int], question: Question, party: str, missing: set[int]
-    ) -> AsyncIterator[bytes]: ...
+    ) -> AsyncIterator[list[bytes]]: ...
 
 
 class PeerServer:
@@ -106,8 +106,8 @@ class PeerServer:
             writer.writelines(frame(number, FrameKind.END, *answer))
             return
         absent: set[int] = set()
-        async for lines in self._holder.all_here(partitions, question, party, absent):
-            writer.writelines(frame(number, FrameKind.PART, *compressed(lines)))
+        async for part in self._holder.packed_here(partitions, question, party, absent):
+            writer.writelines(frame(number, FrameKind.PART, *part))
             await writer.drain()
         writer.writelines(frame(number, FrameKind.END, orjson.dumps(sorted(absent))))
 

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from itertools import islice
 
 from catchment.config import Config
 from catchment.kafka.identities import advertised_host
@@ -11,13 +10,13 @@ from catchment.kafka.table import Tables
 from catchment.security.authority import Authority, Identity
 from catchment.twins.answering import PeerServer
 from catchment.twins.changelog import Changelog
-from catchment.twins.frames import PARTY
+from catchment.twins.frames import PARTY, compressed
+from catchment.twins.index import Readable
 from catchment.twins.members import Members, Presence, share_of
 from catchment.twins.rights import Rights
 from catchment.twins.search.question import Found, Question, merged
-from catchment.twins.shard import Entry
+from catchment.twins.shard import Entry, Shard, in_lines
 
-LINES_AT_ONCE = 1_000
 _EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - recognised here, not bound
 
 
@@ -128,18 +127,33 @@ class Instance:
         self, partitions: list[int], question: Question, party: str, missing: set[int]
     ) -> AsyncIterator[bytes]:
         """The same without order, as lines of JSON, many at a time; adds to `missing` what is not here."""
-        shards = self._changelog.shards if self._changelog else {}
         readable = self.rights.readable(party)
+        for shard in self._present(partitions, missing):
+            for lines in in_lines(await _meant(shard, question, readable)):
+                yield lines
+
+    async def packed_here(
+        self, partitions: list[int], question: Question, party: str, missing: set[int]
+    ) -> AsyncIterator[list[bytes]]:
+        """The same as parts of an answer to another instance."""
+        readable = self.rights.readable(party)
+        for shard in self._present(partitions, missing):
+            if question.where is None:
+                for part in shard.packed(readable):
+                    yield part
+            else:
+                for lines in in_lines(await _meant(shard, question, readable)):
+                    yield compressed(lines)
+
+    def _present(self, partitions: list[int], missing: set[int]) -> Iterator[Shard]:
+        """What is here of these partitions, one after the other; adds to `missing` what is not."""
+        shards = self._changelog.shards if self._changelog else {}
         for partition in partitions:
             shard = shards.get(partition)
             if shard is None or partition not in self.ready:
                 missing.add(partition)
-                continue
-            bodies: Iterator[bytes] = shard.bodies(readable)
-            if question.where is not None:
-                bodies = iter([body for _, body in await asyncio.to_thread(shard.ask, question, readable)])
-            while some := list(islice(bodies, LINES_AT_ONCE)):
-                yield b"\n".join([*some, b""])
+            else:
+                yield shard
 
     def _shares(self, partitions: int) -> tuple[set[int], set[int]]:
         """What this instance has to have, and what others have as well."""
@@ -160,3 +174,10 @@ class Instance:
             partitions=sorted(self.ready),
             started_ms=self._started_ms,
         )
+
+
+async def _meant(shard: Shard, question: Question, readable: Readable) -> Iterator[bytes]:
+    """The objects of a shard that are asked for and may be seen."""
+    if question.where is None:
+        return shard.bodies(readable)
+    return iter([body for _, body in await asyncio.to_thread(shard.ask, question, readable)])

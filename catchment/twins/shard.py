@@ -3,10 +3,12 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
 
+from catchment.twins.frames import compressed
 from catchment.twins.index import Index, Readable
 from catchment.twins.search.question import Found, Question
 
@@ -16,6 +18,7 @@ log = logging.getLogger(__name__)
 GRAVES_KEPT = 50_000
 # The index is closed to questions for as long as so many objects take.
 _BATCH = 500
+_LINES_AT_ONCE = 1_000
 
 
 class Entry(NamedTuple):
@@ -53,6 +56,8 @@ class Shard:
         self._graves: OrderedDict[str, int] = OrderedDict()
         self._kinds: dict[str, str] = {}
         self._index = Index()
+        self._batches_taken = 0
+        self._packed: tuple[Any, list[list[bytes]]] = None, []
 
     @property
     def size(self) -> int:
@@ -69,6 +74,8 @@ class Shard:
             self._index.put(present, [(site, identifier) for site, identifier in gone])
             for change in changes:
                 self._keep(change)
+            # Last: what was packed meanwhile is of neither state, and must not be taken for the new one.
+            self._batches_taken += 1
 
     def get(self, key: str) -> Entry | None:
         entry = self._entries.get(key)
@@ -81,6 +88,23 @@ class Shard:
         for _, kind, made_by, body in list(self._entries.values()):
             if kind in kinds or made_by == owner:
                 yield body
+
+    def packed(self, readable: Readable) -> Iterator[list[bytes]]:
+        """All objects that may be seen, as parts of an answer to another instance.
+
+        They are kept until something changes or somebody with other rights asks: an instance that gathers
+        from others would else be slower than one that has all itself.
+        """
+        asked = self._batches_taken, frozenset(readable.kinds), readable.owner
+        known, parts = self._packed
+        if known == asked:
+            yield from parts
+            return
+        parts = []
+        for lines in in_lines(self.bodies(readable)):
+            parts.append(compressed(lines))
+            yield parts[-1]
+        self._packed = asked, parts
 
     def ask(self, question: Question, readable: Readable) -> list[Found]:
         """The objects that are meant and may be seen, in the order of the question."""
@@ -124,3 +148,9 @@ class Shard:
 def may_see(readable: Readable, entry: Entry) -> bool:
     """Whether an object is there for somebody."""
     return entry.kind in readable.kinds or entry.owner == readable.owner
+
+
+def in_lines(bodies: Iterator[bytes]) -> Iterator[bytes]:
+    """Objects as lines of JSON, many at a time."""
+    while some := list(islice(bodies, _LINES_AT_ONCE)):
+        yield b"\n".join([*some, b""])

@@ -1,4 +1,4 @@
-"""Split and apply killed at random moments while messages flow: twins are what the model makes of changes.
+"""Split, apply and view killed at random moments while messages flow: twins are what the model says.
 
 Sometimes objects are kept in RocksDB, sometimes in memory: each goes on where the other was killed.
 """
@@ -27,9 +27,12 @@ from catchment.config.twins import StateStore
 from catchment.kafka.clients import consumer, end_offsets, producer, read_all
 from catchment.kafka.parties import Party
 from catchment.records import STAMP_HEADER, Kind, Source, Stamp
+from catchment.security.tokens import Scope, Tokens
 from catchment.twins.model import Change, TwinMessage
 from tests import twinning
 from tests.running_node import clean_environment
+from tests.running_part import running_part
+from tests.serving import ServedNode
 from tests.twins_model import Model, Sent
 
 # `CATCHMENT_TEST_KILLS=20` takes some minutes.
@@ -185,6 +188,21 @@ def as_modelled(config: Config, changes: dict[str, list[Sent]]) -> bool:
     return newest == {identifier: folded(those).twin for identifier, those in changes.items()}
 
 
+def shown(config: Config, token: str) -> dict[str, Any]:
+    """What the view has of this site's objects; nothing until it has all that there are."""
+    with ServedNode(config).client(token) as client:
+        answer = client.get("/api/v1/twins", headers={"Accept": "application/x-ndjson"})
+    *lines, last = [orjson.loads(line) for line in answer.text.splitlines()]
+    if not answer.is_success or last["missing_partitions"]:
+        return {}
+    return {each["id"]: each for each in lines if each["site"] == SITE}
+
+
+def modelled(changes: dict[str, list[Sent]]) -> dict[str, Any]:
+    twins = {identifier: folded(those).twin for identifier, those in changes.items()}
+    return {identifier: twin for identifier, twin in twins.items() if twin is not None}
+
+
 def folded(changes: list[Sent]) -> Model:
     model = Model({"kiln": TYPE})
     for each in changes:
@@ -214,12 +232,16 @@ def test_twins_are_what_the_model_makes_of_the_messages(config: Config) -> None:
             before = rows_on(config, Kind.TWINS)
             with twins_running(config, store):
                 wait_until(partial(lambda rows: rows_on(config, Kind.TWINS) > rows, before))
-                time.sleep(chance.uniform(3, 9))
-    with twins_running(config, next(stores)):
+                with running_part(config, "serve", "api"):
+                    time.sleep(chance.uniform(0, 4))
+                time.sleep(chance.uniform(1, 4))
+    token = Tokens(config.paths.tokens).create("viewer", frozenset({Scope.TWINS_READ}))
+    with twins_running(config, next(stores)), running_part(config, "serve", "api"):
         wait_until(lambda: current(changes_on_topic(config), sent))
         changes = changes_on_topic(config)
         assert without_repeats(changes) == sent
         wait_until(lambda: as_modelled(config, changes))
+        wait_until(lambda: shown(config, token) == modelled(changes))
     check_history(config, changes)
 
 

@@ -21,6 +21,7 @@ from catchment.twins.watching import MOST_UNREAD, Watch
 from tests.twins import twin, type_of
 
 EVERYTHING = Readable({"local/machine"}, "token/tester")
+NOTHING = Readable(set(), "token/stranger")
 
 
 def row(identifier: str, version: int | None, gone: bool = False, **fields: Any) -> Row:
@@ -28,6 +29,11 @@ def row(identifier: str, version: int | None, gone: bool = False, **fields: Any)
         return Row(f"local/{identifier}", None, version)
     state = twin(identifier, version or 1, **fields)
     return Row(state.key, state.model_dump_json().encode())
+
+
+def unpacked(shard: Shard, readable: Readable) -> list[bytes]:
+    parts = [decompressed(b"".join(part)) for part in shard.packed(readable)]
+    return b"".join(parts).splitlines()
 
 
 # Shards
@@ -49,6 +55,9 @@ def test_a_shard_keeps_the_highest_version_whatever_the_batches(
         for name, (version, gone) in last.items():
             if version >= newest.get(name, (0, False))[0]:
                 newest[name] = version, gone
+        # Twice, because the second time they are those of the first.
+        for readable in (EVERYTHING, NOTHING, EVERYTHING, EVERYTHING):
+            assert unpacked(shard, readable) == list(shard.bodies(readable))
     expected = {name: version for name, (version, gone) in newest.items() if not gone}
     found = {name: entry.version for name in "abc" if (entry := shard.get(f"local/{name}"))}
     assert found == expected
