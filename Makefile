@@ -10,6 +10,10 @@ UV_VERSION := $(shell sed -n 's/.*"uv==\([0-9.]*\)".*/\1/p' pyproject.toml)
 # The system's certificates, so that a company's proxy works as it does for everything else.
 export UV_SYSTEM_CERTS := 1
 
+# Python's modules are compiled once: a node is a dozen processes, and each would compile all of them anew.
+export UV_COMPILE_BYTECODE := 1
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup up down test test-fast faults check format docs pictures lock clean
 
 help: ## List the commands
@@ -17,6 +21,7 @@ help: ## List the commands
 
 setup: .venv/installed ## Install all that is missing
 	@scripts/require javac openjdk-17-jdk-headless
+	@$(BIN)/python -m compileall -q catchment
 	@$(BIN)/python -m catchment.jars
 	@$(BIN)/python -m catchment.console.build
 	@$(BIN)/python -m catchment.manual.build

@@ -24,6 +24,8 @@ WAIT_S = 180.0
 # How long Kafka may hold an answer back when nothing comes.
 FETCH_WAIT_MS = 25_000
 WHOLE_ROW = "to_json(struct(*))"
+# The value as it is, after work that lets a backlog last for several checkpoints.
+LABOURED = "concat(string(value), left(sha2(repeat(string(value), 400), 512), 0))"
 # Of a record that is older than the retention of its topic Kafka may take leave at any moment.
 A_MINUTE_AGO_MS = time.time_ns() // 1_000_000 - 60_000
 
@@ -122,6 +124,22 @@ def test_all_partitions_come_once_and_in_order_over_several_checkpoints(course: 
     for partition in range(PARTITIONS):
         mine = [number for number in copied if number % PARTITIONS == partition]
         assert mine == sorted(mine)
+
+
+def test_a_backlog_comes_once_and_in_order_over_a_checkpoint(course: Course) -> None:
+    """So many records come with one poll that the next are fetched beside the work on them."""
+    count = 60_000
+    for first in range(0, count, 20_000):
+        course.send(*range(first, first + 20_000))
+    with course.running(value=LABOURED):
+        course.await_checkpoint(more=1)
+        until_then = len(course.messages())
+        copied = course.await_copied(count)
+    assert 0 < until_then < count
+    assert len(copied) == count
+    for partition in range(PARTITIONS):
+        mine = [number for number in copied if number % PARTITIONS == partition]
+        assert mine == list(range(partition, count, PARTITIONS))
 
 
 def test_rows_are_those_of_sparks_own_source(course: Course, spark: SparkSession, cluster: Config) -> None:

@@ -6,11 +6,19 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.connector.read.streaming.PartitionOffset;
@@ -18,11 +26,24 @@ import org.apache.spark.sql.connector.read.streaming.SupportsRealTimeRead;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads the partitions of a task with one consumer, for a checkpoint interval. */
+/**
+ * Reads the partitions of a task with one consumer, for a checkpoint interval.
+ *
+ * <p>While a great many records come at once, as from a backlog, the next are fetched, decrypted and unpacked by another
+ * thread while the task works on these. The consumer is used by one of both at a time.
+ */
 final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
     private static final Logger LOG = LoggerFactory.getLogger(GatheredReader.class);
     private static final RecordStatus ROW = RecordStatus.newStatusWithoutArrivalTime(true);
     private static final RecordStatus NONE = RecordStatus.newStatusWithoutArrivalTime(false);
+
+    private static final int MANY_RECORDS = 2_000;
+    private static final Duration AHEAD = Duration.ofMillis(50);
+    private static final ExecutorService POLLING = Executors.newCachedThreadPool(work -> {
+        Thread thread = new Thread(work, "polls-ahead");
+        thread.setDaemon(true);
+        return thread;
+    });
 
     private final GatheredPartition partition;
     private final Consumers.Key key;
@@ -32,6 +53,7 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
     private ConsumerRecords<byte[], byte[]> polled = ConsumerRecords.empty();
     private Iterator<TopicPartition> partitionsLeft = Collections.emptyIterator();
     private Iterator<ConsumerRecord<byte[], byte[]>> left = Collections.emptyIterator();
+    private CompletableFuture<ConsumerRecords<byte[], byte[]>> ahead;
     private Place here;
     private UnsafeRow row;
     private boolean isBroken;
@@ -79,13 +101,31 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
             if (leftNs <= 0) {
                 return false;
             }
-            polled = poll(Duration.ofNanos(leftNs));
+            polled = ahead == null ? poll(Duration.ofNanos(leftNs)) : polledAhead(leftNs);
+            if (polled.count() >= MANY_RECORDS) {
+                ahead = CompletableFuture.supplyAsync(() -> poll(AHEAD), POLLING);
+            }
             partitionsLeft = polled.partitions().iterator();
         }
         TopicPartition next = partitionsLeft.next();
         here = places.get(next);
         left = polled.records(next).iterator();
         return true;
+    }
+
+    /** What the other thread has found; nothing if it has not in that time. */
+    private ConsumerRecords<byte[], byte[]> polledAhead(long timeoutNs) {
+        try {
+            ConsumerRecords<byte[], byte[]> found = ahead.get(timeoutNs, TimeUnit.NANOSECONDS);
+            ahead = null;
+            return found;
+        } catch (TimeoutException error) {
+            return ConsumerRecords.empty();
+        } catch (InterruptedException error) {
+            throw new InterruptException(error);
+        } catch (ExecutionException error) {
+            throw new KafkaException(error.getCause().getMessage(), error.getCause());
+        }
     }
 
     private ConsumerRecords<byte[], byte[]> poll(Duration timeout) {
@@ -124,6 +164,10 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
 
     @Override
     public void close() {
+        if (ahead != null) {
+            // What it finds comes again: nobody has been given it.
+            ahead.handle((found, error) -> null).join();
+        }
         if (isBroken) {
             Consumers.discard(consumer);
         } else {
