@@ -18,7 +18,7 @@ from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from catchment.config.consume import ConsumeSettings, Start
 from catchment.consume.memory import HandedOn
 from catchment.consume.source import POLL_S, Batch, GroupLost, is_record
-from catchment.kafka.clients import REQUEST_TIMEOUT_S, SMALL_ANSWERS
+from catchment.kafka.clients import REQUEST_TIMEOUT_S, SMALL_ANSWERS, bounds
 
 log = logging.getLogger(__name__)
 
@@ -173,7 +173,7 @@ def _settle_at_the_end(consumer: Consumer, partitions: list[TopicPartition]) -> 
     committed = consumer.committed(partitions, timeout=REQUEST_TIMEOUT_S)
     new = [each for each in committed if each.offset < 0]
     for each in new:
-        _, each.offset = consumer.get_watermark_offsets(each, timeout=REQUEST_TIMEOUT_S)
+        _, each.offset = bounds(consumer, each)
     if new:
         consumer.commit(offsets=new, asynchronous=False)
 

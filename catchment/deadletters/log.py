@@ -9,7 +9,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from catchment.config import Config
 from catchment.deadletters.model import Letter, Place, letter_of
 from catchment.errors import BrokerUnavailable, NotFound
-from catchment.kafka.clients import REQUEST_TIMEOUT_S, consumer
+from catchment.kafka.clients import REQUEST_TIMEOUT_S, bounds, consumer
 from catchment.kafka.failures import explain
 from catchment.kafka.parties import Party
 from catchment.records import Kind
@@ -74,13 +74,7 @@ class DeadLetterLog:
 
     def _bounds(self, reader: Consumer) -> dict[int, tuple[int, int]]:
         partitions = reader.list_topics(TOPIC, timeout=REQUEST_TIMEOUT_S).topics[TOPIC].partitions
-        bounds = {}
-        for partition in sorted(partitions):
-            offsets = reader.get_watermark_offsets(TopicPartition(TOPIC, partition), REQUEST_TIMEOUT_S)
-            if offsets is None:
-                raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-            bounds[partition] = offsets
-        return bounds
+        return {each: bounds(reader, TopicPartition(TOPIC, each)) for each in sorted(partitions)}
 
     @contextmanager
     def _reader(self) -> Iterator[Consumer]:

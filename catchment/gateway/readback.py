@@ -8,7 +8,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 from catchment.config import Config
 from catchment.errors import InvalidRecord
 from catchment.gateway.spool import Spool
-from catchment.kafka.clients import consumer, end_offsets
+from catchment.kafka.clients import bounds, consumer, end_offsets
 from catchment.kafka.parties import Party
 from catchment.records import STAMP_HEADER, Kind, Source, Stamp
 
@@ -85,10 +85,7 @@ class ReadBack:
         return True
 
     def _oldest(self, partition: int) -> int:
-        offsets = self._reader.get_watermark_offsets(TopicPartition(TOPIC, partition), timeout=READ_S)
-        if offsets is None:
-            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-        return offsets[0]
+        return bounds(self._reader, TopicPartition(TOPIC, partition), READ_S)[0]
 
     def _read(self, partition: int, begin: int, end: int) -> Iterator[Message]:
         if begin >= end:

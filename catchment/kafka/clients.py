@@ -37,6 +37,8 @@ _REQUESTS_AT_ONCE = 5
 
 _BATCH_RECORDS = 10_000
 _REPEAT_AFTER_S = 30.0
+_LEADER_IS_SOUGHT = {KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE}
+_ASKED_AGAIN_S = 0.1
 
 
 class _Patience(logging.Filter):
@@ -149,13 +151,29 @@ def end_offsets(consumer: Consumer, topic: str) -> dict[int, int]:
     description = consumer.list_topics(topic, timeout=REQUEST_TIMEOUT_S).topics[topic]
     if description.error:
         raise KafkaException(description.error)
-    ends = {}
-    for partition in description.partitions:
-        offsets = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=REQUEST_TIMEOUT_S)
+    places = (TopicPartition(topic, partition) for partition in description.partitions)
+    return {place.partition: bounds(consumer, place)[1] for place in places}
+
+
+def bounds(
+    consumer: Consumer, place: TopicPartition, timeout_s: float = REQUEST_TIMEOUT_S
+) -> tuple[int, int]:
+    """The offsets of the first record of a partition and after its last.
+
+    A broker that has just come back may still be looking for who leads: it is asked again.
+    """
+    deadline_s = time.monotonic() + timeout_s
+    while True:
+        try:
+            offsets = consumer.get_watermark_offsets(place, timeout=timeout_s)
+        except KafkaException as error:
+            if error.args[0].code() not in _LEADER_IS_SOUGHT or time.monotonic() > deadline_s:
+                raise
+            time.sleep(_ASKED_AGAIN_S)
+            continue
         if offsets is None:
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-        ends[partition] = offsets[1]
-    return ends
+        return offsets
 
 
 def oldest_ms(config: Config, party: Party, topics: Iterable[str]) -> int | None:

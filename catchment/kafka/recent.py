@@ -4,10 +4,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import OFFSET_END, Consumer, KafkaException, Message, TopicPartition
 
 from catchment.config import Config
-from catchment.kafka.clients import REQUEST_TIMEOUT_S, consumer
+from catchment.kafka.clients import REQUEST_TIMEOUT_S, bounds, consumer
 from catchment.kafka.follower import BATCH_RECORDS, POLL_S, RETRY_S, STOP_S, log
 from catchment.kafka.parties import Party
 
@@ -80,10 +80,8 @@ def _settled(source: Consumer, start: TopicPartition) -> TopicPartition:
         raise KafkaException(start.error)
     if start.offset not in (OFFSET_END, -1):
         return start
-    offsets = source.get_watermark_offsets(start, timeout=REQUEST_TIMEOUT_S)
-    if offsets is None:
-        raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-    return TopicPartition(start.topic, start.partition, offsets[1])
+    _, end = bounds(source, start)
+    return TopicPartition(start.topic, start.partition, end)
 
 
 def _is_record(message: Message) -> bool:

@@ -8,14 +8,14 @@ rest is under way. A recount trusts neither, and compares the numbers on the top
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, Message, TopicPartition
 from psycopg import sql
 
 from catchment.config import Config
 from catchment.config.store import PostgresSettings, StoredTopic
 from catchment.errors import BrokerUnavailable, NodeNotRunning
 from catchment.health import ask
-from catchment.kafka.clients import REQUEST_TIMEOUT_S, consumer, read_all
+from catchment.kafka.clients import REQUEST_TIMEOUT_S, bounds, consumer, read_all
 from catchment.kafka.parties import Party
 from catchment.ledger.model import HopRow, Stage
 from catchment.ledger.recount import stamp_of
@@ -126,13 +126,10 @@ def _beyond(reader: Consumer, positions: dict[int, int]) -> Iterator[Message]:
     goals: dict[int, int] = {}
     starts = []
     for partition in reader.list_topics(TOPIC, timeout=REQUEST_TIMEOUT_S).topics[TOPIC].partitions:
-        place = TopicPartition(TOPIC, partition)
-        bounds = reader.get_watermark_offsets(place, timeout=REQUEST_TIMEOUT_S)
-        if bounds is None:
-            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-        start = max(bounds[0], positions.get(partition, 0))
-        if start < bounds[1]:
-            goals[partition] = bounds[1]
+        oldest, end = bounds(reader, TopicPartition(TOPIC, partition))
+        start = max(oldest, positions.get(partition, 0))
+        if start < end:
+            goals[partition] = end
             starts.append(TopicPartition(TOPIC, partition, start))
     reader.assign(starts)
     while goals:
