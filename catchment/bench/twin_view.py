@@ -46,7 +46,7 @@ def measure(site: Config, result: Result, *, twins: int = TWINS, short: bool = F
     fill(site, twins)
     seconds = 4 if short else 20
     turns = 3 if short else 9
-    _note_all(result, site, twins, turns, rounds=1 if short else 3)
+    _note_all(result, site, twins, turns=3 if short else 5, rounds=1 if short else 8)
     for count in (1, 3):
         with instances(site, count) as ports:
             caller = Caller(site)
@@ -178,7 +178,8 @@ class Connection:
 
 
 def _note_all(result: Result, site: Config, twins: int, turns: int, rounds: int) -> None:
-    """How fast all objects come. One instance and three take turns: a machine is not always equally fast."""
+    """How fast all objects come. One instance and three take many turns: most of the time goes to the program
+    that reads them, and a machine is not always equally fast."""
     seconds: dict[str, list[float]] = {}
     for _ in range(rounds):
         for count in (1, 3):
