@@ -21,6 +21,8 @@ DECLARED = ("rules", "mappings", "sensors", "sensor-types", "devices", "twin-fee
 # They have no end, and so no whole answer that could be checked.
 ENDLESS = ("/api/v1/live", "/api/v1/readings/live")
 NO_HTTP = "Invalid HTTP request received."
+# The longest is a query that is tried out, which may take a minute.
+LONGEST_ANSWER_S = 90
 
 # A wrong `If-Match` is a version that is not there.
 REFUSALS = [400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 429, "5xx"]
@@ -74,7 +76,7 @@ class Checker:
                 headers=self._headers,
                 excluded_checks=[positive_data_acceptance],
                 verify=self._authority,
-                timeout=30,
+                timeout=LONGEST_ANSWER_S,
             )
         except (Exception, FailureGroup) as error:
             # What is no HTTP at all is refused before it comes to any address.
