@@ -10,7 +10,7 @@ UV_VERSION := $(shell sed -n 's/.*"uv==\([0-9.]*\)".*/\1/p' pyproject.toml)
 # The system's certificates, so that a company's proxy works as it does for everything else.
 export UV_SYSTEM_CERTS := 1
 
-# Python's modules are compiled once: a node is a dozen processes, and each would compile all of them anew.
+# Python's modules are compiled once: a node has several processes, and each would compile all of them anew.
 export UV_COMPILE_BYTECODE := 1
 unexport PYTHONDONTWRITEBYTECODE
 
