@@ -10,22 +10,31 @@ UV_VERSION := $(shell sed -n 's/.*"uv==\([0-9.]*\)".*/\1/p' pyproject.toml)
 # The system's certificates, so that a company's proxy works as it does for everything else.
 export UV_SYSTEM_CERTS := 1
 
-# Python's modules are compiled once: a node has several processes, and each would compile all of them anew.
-export UV_COMPILE_BYTECODE := 1
+# Python keeps what it compiles: a node has several processes, and each would compile all of its modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup up down test test-fast faults check format docs pictures lock clean
+.PHONY: help prepared jars console manual setup up down test test-fast faults check format docs pictures lock clean
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-setup: .venv/installed ## Install all that is missing
-	@scripts/require javac openjdk-17-jdk-headless
+setup: prepared .venv/compiled ## Install all that is missing, and do what lets nodes start quickly
 	@$(BIN)/python -m compileall -q catchment
-	@$(BIN)/python -m catchment.jars
-	@$(BIN)/python -m catchment.console.build
-	@$(BIN)/python -m catchment.manual.build
 	@$(BIN)/python -m catchment.rehearsal
+
+# All that a node needs; what does not depend on each other is made at the same time.
+prepared: .venv/installed
+	@$(MAKE) --no-print-directory --jobs=2 jars console manual
+
+jars: .venv/installed
+	@scripts/require javac openjdk-17-jdk-headless
+	@$(BIN)/python -m catchment.jars
+
+console: .venv/installed
+	@$(BIN)/python -m catchment.console.build
+
+manual: .venv/installed
+	@$(BIN)/python -m catchment.manual.build
 
 .venv/installed: requirements.lock pyproject.toml
 	@scripts/require-venv $(PYTHON)
@@ -35,7 +44,12 @@ setup: .venv/installed ## Install all that is missing
 	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-up: setup ## Run the node with a small demonstration, in the foreground
+# What is only imported by tests of the packages themselves would take as long as all the rest.
+.venv/compiled: .venv/installed
+	@$(BIN)/python -m compileall -q -j 2 -x /tests/ .venv/lib
+	@touch $@
+
+up: prepared ## Run the node with a small demonstration, in the foreground
 	@exec $(BIN)/catchment up --demonstration
 
 down: ## Stop the node that runs in another terminal
@@ -58,6 +72,7 @@ faults: setup ## Try every fault at length, and write docs/faults.md (about 10 m
 	@$(BIN)/python -m tests.faults.page --write
 
 check: setup ## Lint and type-check; the Java operators were compiled with every warning an error
+	@$(BIN)/python -m catchment.console.check
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy

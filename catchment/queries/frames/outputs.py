@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documentation uses
 
 from catchment.pipeline import operators
-from catchment.queries.frames.changes import MESSAGE_TYPE, Scope, on, wide, with_columns
+from catchment.queries.frames.changes import Scope, on, wide, with_columns
 from catchment.queries.model import Destination, Output
 from catchment.queries.outputs import sentence_sql
 from catchment.records import (
@@ -59,7 +59,7 @@ def left(rows: DataFrame, leaving: Leaving) -> DataFrame:
         key.cast("binary").alias("key"),
         value.alias("value"),
         headers.alias("headers"),
-    ).cast(MESSAGE_TYPE)
+    )
     aside = F.when(on(leaving.edge), message).otherwise(F.col("_aside")).alias("_aside")
     nowhere = F.when(~on(leaving.edge), F.col("_edge")).alias("_edge")
     return with_columns(rows, [aside, nowhere], ["_aside", "_edge"])

@@ -30,7 +30,8 @@ final class Internals {
         if (value instanceof String text) {
             return UTF8String.fromString(text);
         }
-        if (value instanceof Seq<?> list) {
+        // Java finds out slowly that a number has not an interface.
+        if (!(value instanceof Number) && value instanceof Seq<?> list) {
             Object[] elements = CollectionConverters.asJava(list).toArray();
             internalise(elements, 0);
             return new GenericArrayData(elements);

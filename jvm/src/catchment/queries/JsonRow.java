@@ -15,8 +15,6 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.util.ArrayData;
-import org.apache.spark.sql.types.ArrayType;
-import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -31,7 +29,8 @@ public final class JsonRow implements Serializable {
 
     private final StructType schema;
     private transient SerializedString[] names;
-    private transient DataType[] types;
+    private transient ColumnKind[] kinds;
+    private transient boolean[] areArrays;
     private transient ByteArrayOutputStream bytes;
     /** Times of rows that come together are mostly of the same few seconds. */
     private transient long[] seconds;
@@ -57,7 +56,11 @@ public final class JsonRow implements Serializable {
             json.writeStartObject();
             for (int each = 0; each < names.length; each++) {
                 json.writeFieldName(names[each]);
-                write(json, row, each, types[each]);
+                if (areArrays[each] && !row.isNullAt(each)) {
+                    writeArray(json, row.getArray(each), kinds[each]);
+                } else {
+                    write(json, row, each, kinds[each]);
+                }
             }
             json.writeEndObject();
         } catch (IOException error) {
@@ -69,40 +72,42 @@ public final class JsonRow implements Serializable {
     private void begin() {
         StructField[] fields = schema.fields();
         names = new SerializedString[fields.length];
-        types = new DataType[fields.length];
+        kinds = new ColumnKind[fields.length];
+        areArrays = new boolean[fields.length];
         for (int each = 0; each < fields.length; each++) {
             names[each] = new SerializedString(fields[each].name());
-            types[each] = fields[each].dataType();
+            String type = fields[each].dataType().simpleString();
+            kinds[each] = ColumnKind.of(type);
+            areArrays[each] = ColumnKind.isArray(type);
         }
         bytes = new ByteArrayOutputStream();
         seconds = new long[KNOWN_SECONDS];
         times = new StringBuilder[KNOWN_SECONDS];
     }
 
-    private void write(JsonGenerator json, SpecializedGetters values, int place, DataType type) throws IOException {
+    private void write(JsonGenerator json, SpecializedGetters values, int place, ColumnKind kind) throws IOException {
         if (values.isNullAt(place)) {
             json.writeNull();
             return;
         }
-        switch (type.typeName()) {
-            case "boolean" -> json.writeBoolean(values.getBoolean(place));
-            case "integer" -> json.writeNumber(values.getInt(place));
-            case "long" -> json.writeNumber(values.getLong(place));
-            case "double" -> json.writeNumber(values.getDouble(place));
-            case "string" -> {
+        switch (kind) {
+            case BOOLEAN -> json.writeBoolean(values.getBoolean(place));
+            case INT -> json.writeNumber(values.getInt(place));
+            case BIGINT -> json.writeNumber(values.getLong(place));
+            case DOUBLE -> json.writeNumber(values.getDouble(place));
+            case STRING -> {
                 byte[] text = values.getUTF8String(place).makeValid().getBytes();
                 json.writeUTF8String(text, 0, text.length);
             }
-            case "timestamp" -> json.writeString(timeOf(values.getLong(place)));
-            case "binary" -> json.writeBinary(values.getBinary(place));
-            default -> writeArray(json, values.getArray(place), ((ArrayType) type).elementType());
+            case TIMESTAMP -> json.writeString(timeOf(values.getLong(place)));
+            default -> json.writeBinary(values.getBinary(place));
         }
     }
 
-    private void writeArray(JsonGenerator json, ArrayData array, DataType type) throws IOException {
+    private void writeArray(JsonGenerator json, ArrayData array, ColumnKind kind) throws IOException {
         json.writeStartArray();
         for (int each = 0; each < array.numElements(); each++) {
-            write(json, array, each, type);
+            write(json, array, each, kind);
         }
         json.writeEndArray();
     }

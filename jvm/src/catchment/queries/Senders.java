@@ -8,11 +8,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.apache.spark.unsafe.types.UTF8String;
 
 /** Who the messages of one input are from, and what each of them is known by. */
 final class Senders {
     /** Who a record is from; not wanted if it is of another stream. */
-    record Sender(boolean wanted, String identity, String site, String stream) {}
+    record Sender(boolean wanted, String site, String stream, UTF8String id) {}
 
     private final InputSpec spec;
     private final Pattern streams;
@@ -40,7 +41,7 @@ final class Senders {
             return null;
         }
         Sender sender = known.computeIfAbsent(Stamp.identity(stamp), this::sender);
-        number(row, sender.identity, stamp);
+        number(row, sender, stamp);
         return sender;
     }
 
@@ -49,11 +50,11 @@ final class Senders {
         String site = stroke < 0 ? "" : identity.substring(0, stroke);
         String stream = Stamp.streamAt(site, identity);
         boolean wanted = stream != null && (streams == null || streams.matcher(stream).matches());
-        return new Sender(wanted, identity, site, stream);
+        return new Sender(wanted, site, stream, UTF8String.fromString(identity));
     }
 
-    private static void number(Object[] row, String id, byte[] stamp) {
-        row[ID] = id;
+    private static void number(Object[] row, Sender sender, byte[] stamp) {
+        row[ID] = sender.id;
         row[NUMBER] = Stamp.sequence(stamp);
         row[ORIGIN_US] = Stamp.originUs(stamp);
         row[VERSION] = row[ORIGIN_US];
@@ -67,8 +68,8 @@ final class Senders {
         }
         String sensor = new String(key, StandardCharsets.UTF_8);
         Sender sender = known.computeIfAbsent(Stamp.identity(stamp) + " " + sensor, this::sender);
-        number(row, sender.identity, stamp);
-        return new Sender(true, sender.identity, siteOf(sensor), null);
+        number(row, sender, stamp);
+        return new Sender(true, siteOf(sensor), null, sender.id);
     }
 
     private static String siteOf(String key) {
@@ -90,7 +91,7 @@ final class Senders {
         byte[] version = KafkaRows.valueOf(message.headers(), KafkaRows.VERSION_HEADER);
         row[VERSION] =
                 version == null ? row[ORIGIN_US] : (Object) Long.parseLong(new String(version, StandardCharsets.US_ASCII));
-        return new Sender(true, key, site, null);
+        return new Sender(true, site, null, null);
     }
 
     /** What has no number of its own has its place in the topic. */
@@ -105,6 +106,6 @@ final class Senders {
         }
         row[VERSION] = row[ORIGIN_US];
         byte[] key = message.key();
-        return new Sender(true, null, key == null ? null : siteOf(new String(key, StandardCharsets.UTF_8)), null);
+        return new Sender(true, key == null ? null : siteOf(new String(key, StandardCharsets.UTF_8)), null, null);
     }
 }
