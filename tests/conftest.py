@@ -141,10 +141,7 @@ def whole_node(
         alerts={"channels": {"pager": receiver.channel(tmp_path_factory.mktemp("pager"))}},
     )
     with_the_node.enter_context(receiver.open())
-    with pytest.MonkeyPatch.context() as environment:
-        # It runs for minutes, and under load: here what is compiled well pays.
-        environment.delenv(JAVA_OPTIONS, raising=False)
-        node = with_the_node.enter_context(running_node(config))
+    node = with_the_node.enter_context(running_node(config))
     node.wait_until_ready()
     return node
 

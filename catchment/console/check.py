@@ -1,4 +1,4 @@
-"""`python -m catchment.console.check`: type-checks the console, and its types against what the API says of itself."""
+"""`python -m catchment.console.check`: type-checks the console, and its types against what the API says."""
 
 import sys
 
