@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from catchment.pipeline.control import HEADERS_TYPE, Declarations
 from catchment.queries.checker import check_text
 from catchment.queries.compiler import compiled, query_session
+from catchment.queries.frames import inputs
 from catchment.records import STAMP_HEADER, Kind, Source, Stamp
 
 SITE = "oslo"
@@ -48,7 +49,7 @@ def messages_of(spark: SparkSession, text: str, rows: Sequence[tuple[Any, ...]])
     """What a query writes, given all of its input at once."""
     graph = check_text(text)
     session = query_session(spark, graph)
-    return compiled(graph, session.createDataFrame(rows, KAFKA), SITE, Declarations())
+    return compiled(graph, inputs.read(session.createDataFrame(rows, KAFKA), graph, {}), SITE, Declarations())
 
 
 def settled_results(messages: DataFrame) -> dict[str, list[dict[str, Any]]]:

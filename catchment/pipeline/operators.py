@@ -17,6 +17,13 @@ def apply(operator: str, frame: DataFrame, *parameters: Any) -> DataFrame:
     return DataFrame(java_class.apply(frame._jdf, *parameters), spark)
 
 
+def call(operator: str, method: str, frame: DataFrame) -> DataFrame:
+    """What another static method of an operator makes of a frame."""
+    spark = frame.sparkSession
+    java_class = JavaClass(operator, spark._jvm._gateway_client)  # type: ignore[union-attr]
+    return DataFrame(getattr(java_class, method)(frame._jdf), spark)
+
+
 def stamps(frame: DataFrame) -> Column:
     """The stamps among the headers of records; null where there is none."""
     return column(STAMPS, frame, frame["headers"])

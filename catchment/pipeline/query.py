@@ -26,6 +26,7 @@ NEWEST_TO_KAFKA = "catchment.pipeline.NewestToKafka"
 SOURCE = "catchment.source.GatheredKafka"
 
 Since = Callable[[Declarations, Config], int | None]
+Reading = Callable[[SparkSession, Config], dict[str, str]]
 Launch = Callable[[SparkSession, Config], StreamingQuery]
 
 
@@ -59,6 +60,8 @@ class Outlet(Protocol):
 class Query:
     """A continuous query: `build` turns Kafka's columns into rows of topic, key, value and headers.
 
+    With `reading` the source is told to make other rows than Kafka's columns, which `build` gets then.
+
     One that does not run in real-time mode, or not to Kafka, is started by a `launch` of its own.
     `declarations` and `declarations_by_key` are compacted topics whose entries come among the rows, for all
     shards or for the shard of their key, and as a whole to `build`: see catchment.pipeline.control. With
@@ -72,6 +75,7 @@ class Query:
     reads: tuple[Kind, ...]
     writes: tuple[Kind, ...]
     build: Build | None = None
+    reading: Reading | None = None
     launch: Launch | None = None
     declarations: tuple[Kind, ...] = ()
     declarations_by_key: tuple[Kind, ...] = ()
@@ -127,6 +131,7 @@ def start(query: Query, spark: SparkSession, config: Config) -> StreamingQuery:
         .option("subscribe", ",".join(kind.topic for kind in query.inputs))
         .options(**_beginning(query, config))
         .option("includeHeaders", "true")
+        .options(**(query.reading(spark, config) if query.reading else {}))
         # What a relay has not committed does not count: it may come again.
         .option("kafka.isolation.level", "read_committed")
         # A fetch is answered as soon as there is a record: this is only how often an idle query asks again.

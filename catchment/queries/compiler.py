@@ -25,6 +25,7 @@ from catchment.queries.frames.changes import (
     CHANGE,
     Columns,
     Scope,
+    edge_number,
     filled,
     is_aside,
     moved,
@@ -77,16 +78,13 @@ def needs_ticks(graph: Graph) -> bool:
 
 def compiled(
     graph: Graph,
-    rows: DataFrame,
+    read: DataFrame,
     site: str,
     declared: Declarations,
-    schemas: Schemas | None = None,
     stored: Mapping[str, DataFrame] | None = None,
 ) -> DataFrame:
-    """From Kafka's rows to messages: results, and what was refused or late on the way."""
-    live = rows.isStreaming
-    chain = _Chain(graph, site, declared, stored or {}, live=live)
-    read = inputs.read(rows, graph, schemas or {}, ticking=live and needs_ticks(graph))
+    """From the rows of inputs to messages: results, and what was refused or late on the way."""
+    chain = _Chain(graph, site, declared, stored or {}, live=read.isStreaming)
     return chain.run(chain.recognised(read)).where(is_aside()).select("_aside.*")
 
 
@@ -107,7 +105,7 @@ def streams_of_messages(
 ) -> dict[str, DataFrame]:
     """The same from a batch of Kafka's rows; every input has to be an output as well, to be whole."""
     chain = _Chain(graph, site, declared, stored, tapped=True)
-    return chain.tapped_streams(chain.recognised(inputs.read(rows, graph, schemas, ticking=False)))
+    return chain.tapped_streams(chain.recognised(inputs.read(rows, graph, schemas)))
 
 
 def _tap(stream: str) -> str:
@@ -294,4 +292,4 @@ class _Chain:
         return table.columns if table else self.graph.streams[stream].columns
 
     def _metered(self, rows: DataFrame, name: str, edge: str) -> DataFrame:
-        return operators.apply(METER, rows, self.graph.name, name, edge) if self.live else rows
+        return operators.apply(METER, rows, self.graph.name, name, edge_number(edge)) if self.live else rows

@@ -13,6 +13,7 @@ from catchment.pipeline.control import Declarations
 from catchment.pipeline.query import Query, start
 from catchment.queries.compiler import compiled, needs_ticks, query_session
 from catchment.queries.deployment import query_name
+from catchment.queries.frames import inputs
 from catchment.queries.frames.inputs import TOPICS, Schemas
 from catchment.queries.frames.tables import kind_of
 from catchment.queries.graph import Graph
@@ -38,8 +39,10 @@ def query_of(graph: Graph, config: Config, checkpoint: str = "") -> Query:
 
     def build(rows: DataFrame, config: Config, declared: Declarations) -> DataFrame:
         stored = stored_tables(graph, config, rows.sparkSession)
-        schemas = schemas_of(graph, config, rows.sparkSession)
-        return compiled(graph, rows, config.site, declared, schemas, stored)
+        return compiled(graph, inputs.found(rows, graph), config.site, declared, stored)
+
+    def reading(spark: SparkSession, config: Config) -> dict[str, str]:
+        return inputs.reading(graph, schemas_of(graph, config, spark), ticking=needs_ticks(graph))
 
     return Query(
         name=query_name(graph.name),
@@ -47,6 +50,7 @@ def query_of(graph: Graph, config: Config, checkpoint: str = "") -> Query:
         writes=tuple(dict.fromkeys((*written, Kind.DEADLETTER))),
         declarations=declared_kinds(graph),
         build=build,
+        reading=reading,
         checkpoint=checkpoint,
     )
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import randbytes
 
 import pytest
 from confluent_kafka import TopicPartition
@@ -24,8 +25,10 @@ WAIT_S = 180.0
 # How long Kafka may hold an answer back when nothing comes.
 FETCH_WAIT_MS = 25_000
 WHOLE_ROW = "to_json(struct(*))"
-# The value as it is, after work that lets a backlog last for several checkpoints.
-LABOURED = "concat(string(value), left(sha2(repeat(string(value), 100), 512), 0))"
+# The number alone, after work that lets a backlog last for longer than the time between two checkpoints.
+LABOURED = "concat(split(string(value), ' ')[0], left(sha2(repeat(string(value), 500), 512), 0))"
+# Behind a number, so that a poll does not bring all that there is.
+NOISE_BYTES = 40
 # Of a record that is older than the retention of its topic Kafka may take leave at any moment.
 A_MINUTE_AGO_MS = time.time_ns() // 1_000_000 - 60_000
 
@@ -43,11 +46,12 @@ class Course:
         for made in client.create_topics(topics).values():
             made.result()
 
-    def send(self, *numbers: int, partitions: int = PARTITIONS) -> None:
+    def send(self, *numbers: int, partitions: int = PARTITIONS, noise_bytes: int = 0) -> None:
         """Numbers by turns to all partitions, or to the first ones."""
         writer = producer(self._config, Party.ADMIN)
         for number in numbers:
-            writer.produce(self.source, str(number), partition=number % partitions)
+            noise = f" {randbytes(noise_bytes).hex()}" if noise_bytes else ""
+            writer.produce(self.source, f"{number}{noise}", partition=number % partitions)
         assert writer.flush(WAIT_S) == 0
 
     @contextmanager
@@ -128,9 +132,9 @@ def test_all_partitions_come_once_and_in_order_over_several_checkpoints(course: 
 
 def test_a_backlog_comes_once_and_in_order_over_a_checkpoint(course: Course) -> None:
     """So many records come with one poll that the next are fetched beside the work on them, several times."""
-    count = 240_000
+    count = 120_000
     for first in range(0, count, 40_000):
-        course.send(*range(first, first + 40_000))
+        course.send(*range(first, first + 40_000), noise_bytes=NOISE_BYTES)
     with course.running(value=LABOURED):
         course.await_checkpoint(more=1)
         until_then = len(course.messages())

@@ -10,11 +10,12 @@ each row says on which edge of the graph it is. Before the columns of streams st
 - `_origin_us`: when the record began its way that caused the change
 - `_version`: of two changes of an id, the one with the higher version is the newer one
 - `_aside`: a message that leaves the query: a result, a dead letter; nothing else counts then
-- `_edge`: who the row is from, or with `>` before it, who takes it next
+- `_edge`: who the row is from, or with `>` before it, who takes it next, as a number
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documentation uses
@@ -28,14 +29,27 @@ MESSAGE_TYPE = f"struct<topic: string, key: binary, value: binary, headers: {HEA
 
 Columns = Mapping[str, str]
 
+_numbers: dict[str, int] = {}
+_unused = count(1)
+
 
 def is_aside() -> Column:
     return F.col("_aside").isNotNull()
 
 
+def edge_number(edge: str) -> int:
+    """What stands for an edge in this process: every row is asked at every box which edge it is on."""
+    return _numbers.setdefault(edge, next(_unused))
+
+
+def edges(names: Iterable[str]) -> Column:
+    """The edges of these names, as an array."""
+    return F.array(*(F.lit(edge_number(name)) for name in names)).cast("array<int>")
+
+
 def on(edge: str) -> Column:
     """Whether a row is on an edge."""
-    return F.col("_edge").eqNullSafe(F.lit(edge))
+    return F.col("_edge").eqNullSafe(F.lit(edge_number(edge)))
 
 
 def physical(type_name: str) -> str:
@@ -106,20 +120,20 @@ def filled(rows: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
     return with_columns(rows, made, columns)
 
 
-def moved(rows: DataFrame, edge: str, edges: list[str]) -> DataFrame:
+def moved(rows: DataFrame, edge: str, targets: list[str]) -> DataFrame:
     """Rows of one edge go on to others: one of each for every one of these."""
     here = on(edge)
-    if not edges:
+    if not targets:
         return rows.where(~here)
-    if len(edges) == 1:
-        went = F.when(here, F.lit(edges[0])).otherwise(F.col("_edge"))
+    if len(targets) == 1:
+        went = F.when(here, F.lit(edge_number(targets[0]))).otherwise(F.col("_edge"))
         return with_columns(rows, [went.alias("_edge")], ["_edge"])
-    return spread_over(rows, F.when(here, F.array(*map(F.lit, edges))).otherwise(F.array("_edge")))
+    return spread_over(rows, F.when(here, edges(targets)).otherwise(F.array("_edge")))
 
 
-def spread_over(rows: DataFrame, edges: Column) -> DataFrame:
+def spread_over(rows: DataFrame, targets: Column) -> DataFrame:
     """Every row once for each edge in an array."""
-    return with_columns(rows, [F.explode(edges).alias("_edge")], ["_edge"])
+    return with_columns(rows, [F.explode(targets).alias("_edge")], ["_edge"])
 
 
 def settled(changes: DataFrame) -> DataFrame:

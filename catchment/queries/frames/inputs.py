@@ -13,6 +13,7 @@ from catchment.queries.frames.changes import (
     META,
     Scope,
     ddl,
+    edge_number,
     from_java,
     on,
     own_scope,
@@ -46,7 +47,17 @@ _ADDED = ("origin", "site", "stream")
 Schemas = Mapping[str, Mapping[int, str]]
 
 
-def read(rows: DataFrame, graph: Graph, schemas: Schemas, *, ticking: bool) -> DataFrame:
+def reading(graph: Graph, schemas: Schemas, *, ticking: bool) -> dict[str, str]:
+    """What a live source is told, so that it makes rows of inputs of records at once: see `found`."""
+    return {"reading": READER, "readingSpec": _asked(graph, schemas, ticking=ticking)}
+
+
+def found(rows: DataFrame, graph: Graph) -> DataFrame:
+    """The rows of a source that was told to make them."""
+    return _payload(operators.call(READER, "inline", rows), graph)
+
+
+def read(rows: DataFrame, graph: Graph, schemas: Schemas) -> DataFrame:
     """The rows that Kafka's are for all inputs; `schemas` are those of each subject, by their ids."""
     messages = rows.select(
         "topic",
@@ -57,20 +68,39 @@ def read(rows: DataFrame, graph: Graph, schemas: Schemas, *, ticking: bool) -> D
         "value",
         "headers",
     )
+    return _payload(operators.apply(READER, messages, _asked(graph, schemas, ticking=False)), graph)
+
+
+def _asked(graph: Graph, schemas: Schemas, *, ticking: bool) -> str:
+    """What jvm/src/catchment/queries/Input.java reads."""
     inputs: list[dict[str, Any]] = []
-    columns: dict[str, str] = {}
+    first = 0
     for name in graph.query.inputs:
-        inputs.append(_spec(name, graph, schemas) | {"first": len(columns)})
-        columns |= {wide(name, column): kind for column, kind in _columns(graph, name).items()}
+        inputs.append(_spec(name, graph, schemas) | {"first": first})
+        first += len(_columns(graph, name))
     spec = {
         "inputs": inputs,
-        "columns": len(columns),
+        "columns": ddl(_wide_columns(graph)),
         "tables": _tables(graph),
         "ticks": Kind.TICKS.topic if ticking else "",
     }
-    found = operators.apply(READER, messages, orjson.dumps(spec).decode(), ddl(columns))
-    payload = (from_java(F.col(column), kind).alias(column) for column, kind in columns.items())
-    return found.select(*META, *NUMBERS, *payload)
+    return orjson.dumps(spec).decode()
+
+
+def _wide_columns(graph: Graph) -> dict[str, str]:
+    """The columns of all inputs, side by side."""
+    return {
+        wide(name, column): kind
+        for name in graph.query.inputs
+        for column, kind in _columns(graph, name).items()
+    }
+
+
+def _payload(rows: DataFrame, graph: Graph) -> DataFrame:
+    columns = _wide_columns(graph).items()
+    return rows.select(
+        *META, *NUMBERS, *(from_java(F.col(column), kind).alias(column) for column, kind in columns)
+    )
 
 
 def once_boxes(graph: Graph) -> list[StatefulBox]:
@@ -123,7 +153,7 @@ def _of_table(graph: Graph, name: str, table: DataFrame) -> DataFrame:
         F.coalesce(F.unix_micros(F.col(time)), F.lit(0)).alias("_origin_us"),
         F.lit(0).cast("bigint").alias("_version"),
         F.lit(None).cast(MESSAGE_TYPE).alias("_aside"),
-        F.lit(name).alias("_edge"),
+        F.lit(edge_number(name)).alias("_edge"),
         *(wide(name, column) for column in columns),
     )
 
@@ -159,6 +189,7 @@ def _spec(name: str, graph: Graph, schemas: Schemas) -> dict[str, Any]:
     return {
         "query": graph.name,
         "input": name,
+        "edge": edge_number(name),
         "topic": TOPICS[stated.kind].topic,
         "kind": stated.kind.value,
         "format": "avro" if stated.kind in _AVRO else stated.format.value,
@@ -186,12 +217,12 @@ def _reaches_state(graph: Graph, stream: str) -> bool:
     )
 
 
-def _tables(graph: Graph) -> list[dict[str, str]]:
+def _tables(graph: Graph) -> list[dict[str, Any]]:
     tables = []
     for name, plan in graph.joins.items():
         kind = kind_of(graph.query.tables[plan.right]) if plan.table else None
         if kind:
-            tables.append({"topic": kind.topic, "edge": table_edge(name)})
+            tables.append({"topic": kind.topic, "edge": edge_number(table_edge(name))})
     return tables
 
 

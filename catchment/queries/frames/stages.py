@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own
 
 from catchment.pipeline import operators
 from catchment.pipeline.control import SHARDS
-from catchment.queries.frames.changes import META, Columns, ddl, from_java, on, to_java, wide
+from catchment.queries.frames.changes import META, Columns, ddl, edge_number, from_java, on, to_java, wide
 
 STAGE = "catchment.queries.Stage"
 # The shard, and what every row has.
@@ -117,7 +117,8 @@ def _spec(box: StatefulBox, own: list[str], given: list[str]) -> dict[str, Any]:
     first = [given.index(wide(box.name, name)) for name in box.gives][:1]
     return {
         "name": box.name,
-        "edges": [port.edge for port in box.ports],
+        "edge": edge_number(box.name),
+        "takes": [edge_number(port.edge) for port in box.ports],
         "spec": box.spec(at),
         "first_output": _FIRST_OUTPUT + (first[0] if first else 0),
     }

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documentation uses
 
-from catchment.queries.frames.changes import Scope, filled, on, spread_over, wide, with_columns
+from catchment.queries.frames.changes import Scope, edges, filled, on, spread_over, wide, with_columns
 from catchment.queries.model import Filter, Map, Split
 
 
@@ -34,29 +34,25 @@ def split_up(
     rows: DataFrame, edge: str, box: Split, source: Scope, readers: Mapping[str, list[str]]
 ) -> DataFrame:
     """Rows of an edge go to the readers of the first part whose condition is true."""
-    targets = _edges(readers[box.otherwise] if box.otherwise else [])
+    targets = edges(readers[box.otherwise] if box.otherwise else [])
     for part, condition in reversed(box.into.items()):
-        targets = F.when(is_true(condition, source), _edges(readers[part])).otherwise(targets)
+        targets = F.when(is_true(condition, source), edges(readers[part])).otherwise(targets)
     return spread_over(rows, F.when(on(edge), targets).otherwise(F.array("_edge")))
 
 
-def _edges(edges: list[str]) -> Column:
-    return F.array(*map(F.lit, edges)).cast("array<string>")
-
-
-def united(rows: DataFrame, edges: Sequence[str], sources: Sequence[Scope], given: Scope) -> DataFrame:
+def united(rows: DataFrame, coming: Sequence[str], sources: Sequence[Scope], given: Scope) -> DataFrame:
     """Rows of several edges get the same columns; the number of its branch is part of a row's id."""
     columns = {
-        given.places[name]: _either(edges, [source.column(name).cast(kind) for source in sources])
+        given.places[name]: _either(coming, [source.column(name).cast(kind) for source in sources])
         for name, kind in given.types.items()
     }
-    identities = [F.concat(F.lit(f"{edge.rpartition('/')[2]}:"), F.col("_id")) for edge in edges]
-    return filled(rows, {**columns, "_id": _either(edges, identities)})
+    identities = [F.concat(F.lit(f"{edge.rpartition('/')[2]}:"), F.col("_id")) for edge in coming]
+    return filled(rows, {**columns, "_id": _either(coming, identities)})
 
 
-def _either(edges: Sequence[str], columns: Sequence[Column]) -> Column:
-    first = F.when(on(edges[0]), columns[0])
-    for edge, column in zip(edges[1:], columns[1:], strict=True):
+def _either(coming: Sequence[str], columns: Sequence[Column]) -> Column:
+    first = F.when(on(coming[0]), columns[0])
+    for edge, column in zip(coming[1:], columns[1:], strict=True):
         first = first.when(on(edge), column)
     return first
 

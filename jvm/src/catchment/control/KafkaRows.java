@@ -78,10 +78,10 @@ public final class KafkaRows {
     }
 
     /** Gives every header by name and value. */
-    public static void forEach(ArrayData headers, BiConsumer<String, byte[]> taker) {
+    public static void forEach(ArrayData headers, BiConsumer<UTF8String, byte[]> taker) {
         for (int each = 0; each < headers.numElements(); each++) {
             InternalRow header = headers.getStruct(each, HEADER_PARTS);
-            taker.accept(header.getUTF8String(0).toString(), bytes(header, 1));
+            taker.accept(header.getUTF8String(0), bytes(header, 1));
         }
     }
 

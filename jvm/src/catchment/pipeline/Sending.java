@@ -9,13 +9,17 @@ import org.apache.kafka.clients.producer.ProducerRecord;
  * Hands records to Kafka's client, in order.
  *
  * <p>To serialise, compress and place a record takes a third of the time of a query that does little else. So while
- * rows come densely, as from a backlog, a thread of its own does that. Otherwise they are handed over at once: to wake
- * a thread for every few of them would cost more than it saves.
+ * rows come densely, as from a backlog, a thread of its own does that, and looks by itself every millisecond whether
+ * there are some. Otherwise they are handed over at once. To wake a thread for every few of them would cost more than
+ * it saves.
  */
 final class Sending {
     private static final int MOST_WAITING = 10_000;
     private static final int COUNTED = 64;
     private static final long DENSE_NS = 2_000_000;
+    private static final int ENOUGH = 500;
+    private static final long LOOK_MS = 1;
+    private static final int MOST_LOOKS = 10;
 
     private final Producer<byte[], byte[]> producer;
     private final Thread thread;
@@ -131,12 +135,16 @@ final class Sending {
 
     /** All that waits; null when there will be no more. */
     private synchronized List<ProducerRecord<byte[], byte[]>> next() throws InterruptedException {
-        while (waiting.isEmpty()) {
+        if (isDense && waiting.size() < ENOUGH && !isEnding) {
+            wait(LOOK_MS);
+        }
+        for (int looks = 0; waiting.isEmpty(); looks++) {
             if (isEnding) {
                 return null;
             }
-            isIdle = true;
-            wait();
+            isDense &= looks < MOST_LOOKS;
+            isIdle = !isDense;
+            wait(isDense ? LOOK_MS : 0);
         }
         isIdle = false;
         List<ProducerRecord<byte[], byte[]>> taken = waiting;

@@ -1,6 +1,7 @@
 package catchment.pipeline;
 
 import catchment.control.KafkaRows;
+import catchment.control.Texts;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -10,7 +11,6 @@ import org.apache.spark.sql.ForeachWriter;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.kafka010.producer.CachedKafkaProducer;
 import org.apache.spark.sql.kafka010.producer.InternalKafkaProducerPool$;
-import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * The end of a query at Kafka. Rows are handed to a thread of its own ({@link Sending}), so that a query can work on
@@ -27,7 +27,7 @@ public class ToKafka extends ForeachWriter<InternalRow> {
     private static final int HEADERS = 3;
 
     private final HashMap<String, Object> settings;
-    private transient Map<UTF8String, String> topics;
+    private transient Texts texts;
     private transient CachedKafkaProducer producer;
     private transient Sending sending;
 
@@ -43,13 +43,13 @@ public class ToKafka extends ForeachWriter<InternalRow> {
         // Spark's own, which stay from one interval to the next and are closed when nobody needs them.
         producer = InternalKafkaProducerPool$.MODULE$.acquire(settings);
         sending = new Sending(producer.producer());
-        topics = new HashMap<>();
+        texts = new Texts();
         return true;
     }
 
     @Override
     public void process(InternalRow row) {
-        take(topicOf(row), KafkaRows.bytes(row, KEY), KafkaRows.bytes(row, VALUE), row);
+        take(texts.of(row.getUTF8String(TOPIC)), KafkaRows.bytes(row, KEY), KafkaRows.bytes(row, VALUE), row);
     }
 
     /** Writes a row of which some columns have been read. */
@@ -61,19 +61,10 @@ public class ToKafka extends ForeachWriter<InternalRow> {
         sending.add(new ProducerRecord<>(topic, null, key, value, headers));
     }
 
-    protected static RecordHeaders headersOf(InternalRow row) {
+    protected final RecordHeaders headersOf(InternalRow row) {
         RecordHeaders headers = new RecordHeaders();
-        KafkaRows.forEach(KafkaRows.headers(row, HEADERS), headers::add);
+        KafkaRows.forEach(KafkaRows.headers(row, HEADERS), (name, value) -> headers.add(texts.of(name), value));
         return headers;
-    }
-
-    private String topicOf(InternalRow row) {
-        String known = topics.get(row.getUTF8String(TOPIC));
-        if (known == null) {
-            known = row.getUTF8String(TOPIC).toString();
-            topics.put(UTF8String.fromString(known), known);
-        }
-        return known;
     }
 
     @Override

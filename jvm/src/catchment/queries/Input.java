@@ -4,6 +4,7 @@ import static catchment.queries.InputColumns.*;
 
 import catchment.control.KafkaRows;
 import catchment.control.SparkRows;
+import catchment.source.Reading;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -13,6 +14,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -31,43 +33,70 @@ import org.apache.spark.unsafe.types.UTF8String;
  * Makes rows of messages of topics: those of the inputs of a query, the entries of its tables, and ticks. A message
  * may be of several inputs. What is not as declared is refused.
  */
-public final class Input implements Serializable {
+public final class Input implements Reading, Serializable {
     private static final long serialVersionUID = 1L;
 
+    private static final String FOUND = "_found";
     private static final ArrayData NOTHING = new GenericArrayData(new Object[0]);
     private static final ArrayData NO_HEADERS = KafkaRows.headers();
 
     private final String spec;
+    private transient Map<String, UTF8String> topics;
     private transient Map<UTF8String, List<InputReading>> readings;
-    private transient Map<UTF8String, List<UTF8String>> tables;
+    private transient Map<UTF8String, List<Integer>> tables;
     private transient List<InternalRow> found;
     private transient UTF8String ticks;
     private transient int width;
 
-    private Input(String spec) {
+    /** Made by the source of a query that asks for it, with what catchment/queries/frames/inputs.py writes. */
+    public Input(String spec) {
         this.spec = spec;
     }
 
-    /** Applies it; called from Python. */
-    public static Dataset<Row> apply(Dataset<Row> rows, String spec, String columns) {
-        StructType output = new StructType()
+    /** The rows of Kafka's columns; called from Python. */
+    public static Dataset<Row> apply(Dataset<Row> rows, String spec) {
+        Input input = new Input(spec);
+        Column[] message = Arrays.stream(rows.columns()).map(functions::col).toArray(Column[]::new);
+        // Two steps: what is not pure may not stand inside a generator.
+        return inline(rows.select(SparkRows.call(input, "read", input.found(), message).as(FOUND)));
+    }
+
+    /** The rows that the source has found; called from Python. */
+    public static Dataset<Row> inline(Dataset<Row> rows) {
+        return rows.select(functions.inline(functions.col(FOUND)));
+    }
+
+    /** One column: an array, because a message may make several rows, and is read whole or not at all. */
+    @Override
+    public StructType schema() {
+        return new StructType().add(FOUND, found());
+    }
+
+    private DataType found() {
+        StructType row = new StructType()
                 .add("_tick_ms", DataTypes.LongType)
                 .add("_id", DataTypes.StringType)
                 .add("_sign", DataTypes.IntegerType)
                 .add("_origin_us", DataTypes.LongType)
                 .add("_version", DataTypes.LongType)
                 .add("_aside", KafkaRows.SCHEMA)
-                .add("_edge", DataTypes.StringType)
+                .add("_edge", DataTypes.IntegerType)
                 .add("_number", DataTypes.LongType)
                 .add("_entry", DataTypes.BinaryType);
-        for (StructField column : StructType.fromDDL(columns).fields()) {
-            output = output.add(column);
+        for (StructField column : StructType.fromDDL(asked().get("columns").asText()).fields()) {
+            row = row.add(column);
         }
-        DataType found = DataTypes.createArrayType(output, false);
-        Column[] message = Arrays.stream(rows.columns()).map(functions::col).toArray(Column[]::new);
-        // Two steps: what is not pure may not stand inside a generator.
-        return rows.select(SparkRows.call(new Input(spec), "read", found, message).as("_found"))
-                .select(functions.inline(functions.col("_found")));
+        return DataTypes.createArrayType(row, false);
+    }
+
+    @Override
+    public InternalRow read(ConsumerRecord<byte[], byte[]> record) {
+        if (readings == null) {
+            begin();
+        }
+        UTF8String topic = topics.computeIfAbsent(record.topic(), UTF8String::fromString);
+        ArrayData rows = read(topic, Message.of(record));
+        return rows == NOTHING ? null : new GenericInternalRow(new Object[] {rows});
     }
 
     /** The rows of a message; called from Spark's plans, with the columns of catchment/queries/frames/inputs.py. */
@@ -82,15 +111,19 @@ public final class Input implements Serializable {
         if (readings == null) {
             begin();
         }
-        Message message = new Message(
-                partition, offset, loggedMs, key, value, headers == null ? NO_HEADERS : headers);
+        return read(
+                topic,
+                Message.of(partition, offset, loggedMs, key, value, headers == null ? NO_HEADERS : headers));
+    }
+
+    private ArrayData read(UTF8String topic, Message message) {
         found.clear();
         if (topic.equals(ticks)) {
             Object[] row = new Object[width];
-            row[TICK_MS] = loggedMs;
+            row[TICK_MS] = message.loggedMs();
             found.add(new GenericInternalRow(row));
         }
-        if (key != null) {
+        if (message.key() != null) {
             tables.getOrDefault(topic, List.of()).forEach(edge -> found.add(entry(message, edge)));
         }
         for (InputReading reading : readings.getOrDefault(topic, List.of())) {
@@ -102,17 +135,21 @@ public final class Input implements Serializable {
         return found.isEmpty() ? NOTHING : new GenericArrayData(found.toArray());
     }
 
-    private void begin() {
-        JsonNode asked;
+    private JsonNode asked() {
         try {
-            asked = new ObjectMapper().readTree(spec);
+            return new ObjectMapper().readTree(spec);
         } catch (JsonProcessingException error) {
             throw new IllegalArgumentException(error);
         }
+    }
+
+    private void begin() {
+        JsonNode asked = asked();
+        topics = new HashMap<>();
         readings = new HashMap<>();
         tables = new HashMap<>();
         found = new ArrayList<>();
-        width = META + asked.get("columns").asInt();
+        width = META + StructType.fromDDL(asked.get("columns").asText()).size();
         ticks = UTF8String.fromString(asked.path("ticks").asText(""));
         for (JsonNode each : asked.get("inputs")) {
             InputSpec input = InputSpec.of(each);
@@ -121,11 +158,11 @@ public final class Input implements Serializable {
         }
         for (JsonNode each : asked.get("tables")) {
             tables.computeIfAbsent(UTF8String.fromString(each.get("topic").asText()), topic -> new ArrayList<>())
-                    .add(UTF8String.fromString(each.get("edge").asText()));
+                    .add(each.get("edge").asInt());
         }
     }
 
-    private InternalRow entry(Message message, UTF8String edge) {
+    private InternalRow entry(Message message, int edge) {
         Object[] row = new Object[width];
         row[ID] = UTF8String.fromBytes(message.key());
         row[SIGN] = 1;

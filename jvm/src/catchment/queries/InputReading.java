@@ -15,7 +15,6 @@ final class InputReading {
     private final ContentReader reader;
     private final Meter meter;
     private final Senders senders;
-    private final UTF8String edge;
     private final UTF8String topic;
     private final int first;
     private final int width;
@@ -25,7 +24,6 @@ final class InputReading {
         this.reader = spec.reader();
         this.senders = new Senders(spec);
         this.meter = Meter.of(spec.query(), spec.input());
-        this.edge = UTF8String.fromString(spec.input());
         this.topic = UTF8String.fromString(spec.topic());
         this.first = META + spec.first();
         this.width = width;
@@ -33,9 +31,8 @@ final class InputReading {
 
     /** A row; null if the message is of no interest. */
     InternalRow read(Message message) {
-        byte[] stamp = KafkaRows.stamp(message.headers());
         Object[] row = new Object[width];
-        Senders.Sender sender = senders.identify(message, stamp, row);
+        Senders.Sender sender = senders.identify(message, row);
         if (sender == null || !sender.wanted()) {
             return null;
         }
@@ -55,7 +52,7 @@ final class InputReading {
             row[NUMBER] = message.offset() + 1;
         }
         add(row, sender);
-        row[EDGE] = edge;
+        row[EDGE] = spec.edge();
         meter.left((Long) row[ORIGIN_US]);
         Internals.internalise(row, 0);
         return new GenericInternalRow(row);
@@ -77,7 +74,7 @@ final class InputReading {
         String reason = "query " + spec.query() + ", input " + spec.input() + ": " + why;
         Object[] aside = new Object[width];
         aside[ASIDE] = KafkaRows.row(
-                DEADLETTER, message.key(), message.value(), KafkaRows.ofLetter(message.headers(), reason, topic));
+                DEADLETTER, message.key(), message.value(), KafkaRows.ofLetter(message.headers().inSpark(), reason, topic));
         return new GenericInternalRow(aside);
     }
 }

@@ -11,6 +11,7 @@ import java.util.regex.Pattern;
 /**
  * What an input reads: catchment/queries/inputs.py writes it.
  *
+ * @param edge the edge that its rows are on
  * @param kind where its messages come from: records, measurements, results …
  * @param format what they contain: json, text or avro
  * @param selector the pattern of streams, or the output of a query
@@ -20,6 +21,7 @@ import java.util.regex.Pattern;
 record InputSpec(
         String query,
         String input,
+        int edge,
         String topic,
         String kind,
         String format,
@@ -39,6 +41,7 @@ record InputSpec(
         return new InputSpec(
                 spec.get("query").asText(),
                 spec.get("input").asText(),
+                spec.get("edge").asInt(),
                 spec.get("topic").asText(),
                 spec.get("kind").asText(),
                 spec.get("format").asText(),

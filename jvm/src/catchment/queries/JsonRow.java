@@ -32,6 +32,9 @@ public final class JsonRow implements Serializable {
     private transient ColumnKind[] kinds;
     private transient boolean[] areArrays;
     private transient ByteArrayOutputStream bytes;
+    /** One for all rows: to make one costs as much as a small row. */
+    private transient JsonGenerator json;
+
     /** Times of rows that come together are mostly of the same few seconds. */
     private transient long[] seconds;
 
@@ -52,21 +55,26 @@ public final class JsonRow implements Serializable {
             begin();
         }
         bytes.reset();
-        try (JsonGenerator json = FACTORY.createGenerator(bytes)) {
-            json.writeStartObject();
-            for (int each = 0; each < names.length; each++) {
-                json.writeFieldName(names[each]);
-                if (areArrays[each] && !row.isNullAt(each)) {
-                    writeArray(json, row.getArray(each), kinds[each]);
-                } else {
-                    write(json, row, each, kinds[each]);
-                }
-            }
-            json.writeEndObject();
+        try {
+            writeObject(row);
+            json.flush();
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
         return bytes.toByteArray();
+    }
+
+    private void writeObject(InternalRow row) throws IOException {
+        json.writeStartObject();
+        for (int each = 0; each < names.length; each++) {
+            json.writeFieldName(names[each]);
+            if (areArrays[each] && !row.isNullAt(each)) {
+                writeArray(row.getArray(each), kinds[each]);
+            } else {
+                write(row, each, kinds[each]);
+            }
+        }
+        json.writeEndObject();
     }
 
     private void begin() {
@@ -81,11 +89,16 @@ public final class JsonRow implements Serializable {
             areArrays[each] = ColumnKind.isArray(type);
         }
         bytes = new ByteArrayOutputStream();
+        try {
+            json = FACTORY.createGenerator(bytes).setRootValueSeparator(null);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
         seconds = new long[KNOWN_SECONDS];
         times = new StringBuilder[KNOWN_SECONDS];
     }
 
-    private void write(JsonGenerator json, SpecializedGetters values, int place, ColumnKind kind) throws IOException {
+    private void write(SpecializedGetters values, int place, ColumnKind kind) throws IOException {
         if (values.isNullAt(place)) {
             json.writeNull();
             return;
@@ -104,10 +117,10 @@ public final class JsonRow implements Serializable {
         }
     }
 
-    private void writeArray(JsonGenerator json, ArrayData array, ColumnKind kind) throws IOException {
+    private void writeArray(ArrayData array, ColumnKind kind) throws IOException {
         json.writeStartArray();
         for (int each = 0; each < array.numElements(); each++) {
-            write(json, array, each, kind);
+            write(array, each, kind);
         }
         json.writeEndArray();
     }

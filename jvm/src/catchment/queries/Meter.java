@@ -2,7 +2,6 @@ package catchment.queries;
 
 import catchment.control.SparkRows;
 import java.io.Serializable;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -12,7 +11,6 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.unsafe.types.UTF8String;
 
 /**
  * What passes the boxes of the queries of this process: rows, those that were late or refused, and how long after
@@ -23,6 +21,7 @@ public final class Meter {
     private static final int BUCKETS = 4 * Long.SIZE;
 
     private static final long NO_ORIGIN = Long.MIN_VALUE;
+    private static final int NO_EDGE = 0;
     private static final Map<String, Meter> BY_BOX = new ConcurrentHashMap<>();
 
     private final LongAdder rowsIn = new LongAdder();
@@ -40,11 +39,12 @@ public final class Meter {
     }
 
     /** Counts the rows of a frame that come to a box on an edge; called from Python. */
-    public static Dataset<Row> apply(Dataset<Row> rows, String query, String box, String edge) {
+    public static Dataset<Row> apply(Dataset<Row> rows, String query, String box, int edge) {
         Column origin = functions.coalesce(functions.col("_origin_us"), functions.lit(NO_ORIGIN));
+        Column at = functions.coalesce(functions.col("_edge"), functions.lit(NO_EDGE));
         Counting counting = new Counting(query, box, edge);
         return rows.where(
-                SparkRows.call(counting, "count", DataTypes.BooleanType, functions.col("_edge"), origin));
+                SparkRows.call(counting, "count", DataTypes.BooleanType, at, origin));
     }
 
     /** Counts rows on an edge; called from Spark's plans. */
@@ -52,23 +52,21 @@ public final class Meter {
         private static final long serialVersionUID = 1L;
         private final String query;
         private final String box;
-        private final byte[] edgeBytes;
-        private transient UTF8String edge;
+        private final int edge;
         private transient Meter meter;
 
-        private Counting(String query, String box, String edge) {
+        private Counting(String query, String box, int edge) {
             this.query = query;
             this.box = box;
-            this.edgeBytes = edge.getBytes(StandardCharsets.UTF_8);
+            this.edge = edge;
         }
 
         /** True, always: no row is held back. */
-        public boolean count(UTF8String at, long originUs) {
+        public boolean count(int at, long originUs) {
             if (meter == null) {
                 meter = Meter.of(query, box);
-                edge = UTF8String.fromBytes(edgeBytes);
             }
-            if (originUs != NO_ORIGIN && edge.equals(at)) {
+            if (originUs != NO_ORIGIN && at == edge) {
                 meter.left(originUs);
             }
             return true;

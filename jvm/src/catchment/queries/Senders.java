@@ -2,7 +2,6 @@ package catchment.queries;
 
 import static catchment.queries.InputColumns.*;
 
-import catchment.control.KafkaRows;
 import catchment.records.Stamp;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -25,13 +24,13 @@ final class Senders {
     }
 
     /** Fills in id, number, sign, origin and version; null if the message is of no interest. */
-    Sender identify(Message message, byte[] stamp, Object[] row) {
+    Sender identify(Message message, Object[] row) {
         row[SIGN] = 1;
         return switch (spec.kind()) {
-            case "records" -> ofRecord(stamp, row);
-            case "measurements" -> ofMeasurement(message, stamp, row);
+            case "records" -> ofRecord(message.stamp(), row);
+            case "measurements" -> ofMeasurement(message, row);
             case "results" -> ofResult(message, row);
-            default -> ofMessage(message, stamp, row);
+            default -> ofMessage(message, row);
         };
     }
 
@@ -61,10 +60,11 @@ final class Senders {
     }
 
     /** A record may have made several measurements: each sensor is a source of its own. */
-    private Sender ofMeasurement(Message message, byte[] stamp, Object[] row) {
+    private Sender ofMeasurement(Message message, Object[] row) {
+        byte[] stamp = message.stamp();
         byte[] key = message.key();
         if (!Stamp.isWhole(stamp) || key == null) {
-            return ofMessage(message, null, row);
+            return ofMessage(message, row);
         }
         String sensor = new String(key, StandardCharsets.UTF_8);
         Sender sender = known.computeIfAbsent(Stamp.identity(stamp) + " " + sensor, this::sender);
@@ -85,25 +85,20 @@ final class Senders {
         if (site == null || !key.startsWith(spec.selector() + "/", site.length() + 1)) {
             return null;
         }
-        ofMessage(message, null, row);
+        ofMessage(message, row);
         row[ID] = key;
         row[SIGN] = message.value() == null ? -1 : 1;
-        byte[] version = KafkaRows.valueOf(message.headers(), KafkaRows.VERSION_HEADER);
+        byte[] version = message.version();
         row[VERSION] =
                 version == null ? row[ORIGIN_US] : (Object) Long.parseLong(new String(version, StandardCharsets.US_ASCII));
         return new Sender(true, site, null, null);
     }
 
     /** What has no number of its own has its place in the topic. */
-    private Sender ofMessage(Message message, byte[] stamp, Object[] row) {
+    private Sender ofMessage(Message message, Object[] row) {
         row[ID] = Integer.toString(message.partition());
         row[NUMBER] = message.offset() + 1;
-        byte[] origin = KafkaRows.valueOf(message.headers(), KafkaRows.ORIGIN_HEADER);
-        if (origin != null) {
-            row[ORIGIN_US] = Long.parseLong(new String(origin, StandardCharsets.US_ASCII));
-        } else {
-            row[ORIGIN_US] = Stamp.isWhole(stamp) ? Stamp.originUs(stamp) : message.loggedMs() * 1_000;
-        }
+        row[ORIGIN_US] = message.originUs();
         row[VERSION] = row[ORIGIN_US];
         byte[] key = message.key();
         return new Sender(true, key == null ? null : siteOf(new String(key, StandardCharsets.UTF_8)), null, null);

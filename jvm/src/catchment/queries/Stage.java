@@ -62,7 +62,6 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
     private transient ValueState<Long> seal;
     private transient StageSpec stage;
     private transient Map<Integer, Shard> shards;
-    private transient Map<UTF8String, Integer> byEdge;
     private transient Meter[] meters;
     private transient Asides[] asides;
 
@@ -89,7 +88,7 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
                 .add("_origin_us", DataTypes.LongType)
                 .add("_version", DataTypes.LongType)
                 .add("_aside", KafkaRows.SCHEMA)
-                .add("_edge", DataTypes.StringType);
+                .add("_edge", DataTypes.IntegerType);
         for (StructField column : StructType.fromDDL(columns).fields()) {
             output = output.add(column);
         }
@@ -126,8 +125,6 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
         } catch (JsonProcessingException error) {
             throw new IllegalArgumentException(error);
         }
-        byEdge = new HashMap<>();
-        stage.byEdge().forEach((edge, box) -> byEdge.put(UTF8String.fromString(edge), box));
         int boxes = stage.boxes().size();
         meters = new Meter[boxes];
         asides = new Asides[boxes];
@@ -161,7 +158,7 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
             tick(number, shard, row, results);
             return;
         }
-        Integer box = row.isNullAt(ASIDE) ? byEdge.get(row.getUTF8String(EDGE)) : null;
+        Integer box = row.isNullAt(ASIDE) ? stage.byEdge().get(row.getInt(EDGE)) : null;
         if (box == null) {
             pass(row, results);
             return;
@@ -244,13 +241,13 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
     /** What a box gives in a shard. */
     private final class Output implements Results {
         private final int box;
-        private final UTF8String name;
+        private final int edge;
         private final int first;
         private List<InternalRow> rows;
 
         private Output(int box) {
             this.box = box;
-            this.name = UTF8String.fromString(stage.boxes().get(box).name());
+            this.edge = stage.boxes().get(box).edge();
             this.first = stage.boxes().get(box).firstOutput();
         }
 
@@ -261,7 +258,7 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
             wide[SIGN - 1] = sign;
             wide[ORIGIN_US - 1] = originUs;
             wide[VERSION - 1] = Versions.next();
-            wide[EDGE - 1] = name;
+            wide[EDGE - 1] = edge;
             for (int each = Change.META; each < row.length; each++) {
                 wide[first + each - Change.META] = Internals.internal(row[each]);
             }

@@ -9,28 +9,29 @@ import java.util.Map;
 /**
  * The boxes of one stage: catchment/queries/frames/stages.py writes it.
  *
- * @param byEdge the number of the box that rows on an edge are for
+ * @param byEdge the place of the box that rows on an edge are for
  * @param firstPassed the place of the first column of rows that only pass; the others follow
  * @param firstPassedOut its place in the output
  */
 record StageSpec(
         List<BoxSpec> boxes,
-        Map<String, Integer> byEdge,
+        Map<Integer, Integer> byEdge,
         int firstPassed,
         int passed,
         int firstPassedOut,
         boolean handsTicksOn) {
-    /** One box; the columns of its results begin at the place `firstOutput` of the output. */
-    record BoxSpec(String name, JsonNode spec, int firstOutput) {}
+    /** One box, and the edge of its results, whose columns begin at the place `firstOutput` of the output. */
+    record BoxSpec(String name, int edge, JsonNode spec, int firstOutput) {}
 
     static StageSpec of(JsonNode stage) {
         List<BoxSpec> boxes = new ArrayList<>();
-        Map<String, Integer> byEdge = new HashMap<>();
+        Map<Integer, Integer> byEdge = new HashMap<>();
         for (JsonNode box : stage.get("boxes")) {
-            for (JsonNode edge : box.get("edges")) {
-                byEdge.put(edge.asText(), boxes.size());
+            for (JsonNode edge : box.get("takes")) {
+                byEdge.put(edge.asInt(), boxes.size());
             }
-            boxes.add(new BoxSpec(box.get("name").asText(), box.get("spec"), box.get("first_output").asInt()));
+            boxes.add(new BoxSpec(
+                    box.get("name").asText(), box.get("edge").asInt(), box.get("spec"), box.get("first_output").asInt()));
         }
         return new StageSpec(
                 boxes,

@@ -21,7 +21,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * <p>Spark's own has a task, a consumer and a connection for each partition, and a way in the shuffle from each of
  * them to each task behind it. At a high pace most of the time goes into carrying small batches along all of these.
  * Options, columns, offsets and checkpoints are those of Spark's source; {@code sourceTasks} says how many tasks
- * read, at most.
+ * read, at most, and {@code reading} which {@link Reading} makes the rows, with the text {@code readingSpec}.
  */
 public final class GatheredKafka implements TableProvider {
     static final String TASKS = "sourceTasks";
@@ -30,15 +30,16 @@ public final class GatheredKafka implements TableProvider {
 
     @Override
     public StructType inferSchema(CaseInsensitiveStringMap options) {
-        return kafka.inferSchema(options);
+        ReadingSpec reading = ReadingSpec.of(options);
+        return reading.isAsked() ? reading.make().schema() : kafka.inferSchema(options);
     }
 
     @Override
     public Table getTable(StructType schema, Transform[] partitioning, Map<String, String> properties) {
-        return new Topics(kafka.getTable(schema, partitioning, properties));
+        return new Topics(kafka.getTable(schema, partitioning, properties), schema);
     }
 
-    private record Topics(Table table) implements SupportsRead {
+    private record Topics(Table table, StructType made) implements SupportsRead {
         @Override
         public String name() {
             return table.name();
@@ -47,7 +48,7 @@ public final class GatheredKafka implements TableProvider {
         @Override
         @SuppressWarnings("deprecation")
         public StructType schema() {
-            return table.schema();
+            return made;
         }
 
         @Override
@@ -59,19 +60,16 @@ public final class GatheredKafka implements TableProvider {
         public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
             Scan scan = ((SupportsRead) table).newScanBuilder(options).build();
             int tasks = options.getInt(TASKS, Integer.MAX_VALUE);
-            return () -> new Gathered(scan, tasks);
+            ReadingSpec reading = ReadingSpec.of(options);
+            return () -> new Gathered(scan, made, tasks, reading);
         }
     }
 
-    private record Gathered(Scan scan, int tasks) implements Scan {
-        @Override
-        public StructType readSchema() {
-            return scan.readSchema();
-        }
+    private record Gathered(Scan scan, StructType readSchema, int tasks, ReadingSpec reading) implements Scan {
 
         @Override
         public MicroBatchStream toMicroBatchStream(String checkpoint) {
-            return new GatheredStream((KafkaMicroBatchStream) scan.toMicroBatchStream(checkpoint), tasks);
+            return new GatheredStream((KafkaMicroBatchStream) scan.toMicroBatchStream(checkpoint), tasks, reading);
         }
     }
 }

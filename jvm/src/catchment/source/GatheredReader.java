@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -20,7 +21,6 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.connector.read.streaming.PartitionOffset;
 import org.apache.spark.sql.connector.read.streaming.SupportsRealTimeRead;
 import org.slf4j.Logger;
@@ -48,14 +48,14 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
     private final GatheredPartition partition;
     private final Consumers.Key key;
     private final Consumer<byte[], byte[]> consumer;
-    private final RowOfRecord rows;
+    private final Function<ConsumerRecord<byte[], byte[]>, InternalRow> rows;
     private final Map<TopicPartition, Place> places = new HashMap<>();
     private ConsumerRecords<byte[], byte[]> polled = ConsumerRecords.empty();
     private Iterator<TopicPartition> partitionsLeft = Collections.emptyIterator();
     private Iterator<ConsumerRecord<byte[], byte[]>> left = Collections.emptyIterator();
     private CompletableFuture<ConsumerRecords<byte[], byte[]>> ahead;
     private Place here;
-    private UnsafeRow row;
+    private InternalRow row;
     private boolean isBroken;
 
     /** How far a partition has been handed on. */
@@ -63,11 +63,11 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
         private long next;
     }
 
-    GatheredReader(GatheredPartition partition) {
+    GatheredReader(GatheredPartition partition, ReadingSpec reading) {
         this.partition = partition;
         this.key = new Consumers.Key(partition);
         this.consumer = Consumers.acquire(key, partition);
-        this.rows = new RowOfRecord(partition.includeHeaders());
+        this.rows = reading.isAsked() ? reading.make()::read : new RowOfRecord(partition.includeHeaders())::of;
         partition.from().forEach(this::begin);
     }
 
@@ -84,18 +84,33 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
 
     @Override
     public RecordStatus nextWithTimeout(Long timeoutMs) {
-        if (!left.hasNext() && !hasMore(timeoutMs)) {
-            return NONE;
+        if (readRow()) {
+            return ROW;
         }
-        ConsumerRecord<byte[], byte[]> record = left.next();
-        row = rows.of(record);
-        here.next = record.offset() + 1;
-        return ROW;
+        long endNs = System.nanoTime() + Duration.ofMillis(timeoutMs).toNanos();
+        while (hasMore(endNs)) {
+            if (readRow()) {
+                return ROW;
+            }
+        }
+        return NONE;
+    }
+
+    /** Reads on until a record makes a row; false if none of those does that are at hand. */
+    private boolean readRow() {
+        while (left.hasNext()) {
+            ConsumerRecord<byte[], byte[]> record = left.next();
+            row = rows.apply(record);
+            here.next = record.offset() + 1;
+            if (row != null) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Goes on to the next partition that has records, and asks Kafka when there is none. */
-    private boolean hasMore(long timeoutMs) {
-        long endNs = System.nanoTime() + Duration.ofMillis(timeoutMs).toNanos();
+    private boolean hasMore(long endNs) {
         while (!partitionsLeft.hasNext()) {
             long leftNs = endNs - System.nanoTime();
             if (leftNs <= 0) {

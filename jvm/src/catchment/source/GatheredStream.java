@@ -28,10 +28,12 @@ final class GatheredStream
 
     private final KafkaMicroBatchStream kafka;
     private final int tasks;
+    private final ReadingSpec reading;
 
-    GatheredStream(KafkaMicroBatchStream kafka, int tasks) {
+    GatheredStream(KafkaMicroBatchStream kafka, int tasks, ReadingSpec reading) {
         this.kafka = kafka;
         this.tasks = tasks;
+        this.reading = reading;
     }
 
     @Override
@@ -58,7 +60,8 @@ final class GatheredStream
 
     @Override
     public PartitionReaderFactory createReaderFactory() {
-        return partition -> new GatheredReader((GatheredPartition) partition);
+        ReadingSpec asked = reading;
+        return partition -> new GatheredReader((GatheredPartition) partition, asked);
     }
 
     @Override
