@@ -92,6 +92,8 @@ class Trial:
         began_us = now_us()
         self._sender.fill(backlog)
         filled_us = now_us()
+        if self._subject.compiles:
+            self._warm_up()
         output = Output(self._site, self._subject.begin(self._work.name))
         try:
             self._wait(output)
@@ -106,6 +108,15 @@ class Trial:
         records_per_s = rate_per_s(written_ms) * backlog / len(written_ms)
         result.add(f"rate_{name}", records_per_s, "records/s")
         note_delays(result, f"delay_{name}_{paced_per_s}", self._seen.delays_ms(paced_us))
+
+    def _warm_up(self) -> None:
+        """Takes the backlog once without being measured, and then begins from nothing."""
+        output = Output(self._site, self._subject.begin(self._work.name))
+        try:
+            self._wait(output)
+        finally:
+            self._subject.end()
+        self._seen = Seen(self._work)
 
     def _wait(self, output: Output) -> None:
         """Returns when all results are there and right."""

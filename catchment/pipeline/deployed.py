@@ -226,6 +226,9 @@ class DeployedQueries:
 def slots_of(graph: Graph, config: Config) -> int:
     """The threads that a real-time query holds: for each task that reads and each with state."""
     reading = reading_tasks(query_of(graph, config), config)
+    if graph.tasks == 1:
+        # All stages are one task: see catchment.queries.compiler.
+        return reading + 1
     # One stage recognises what comes twice, and each after it has boxes with state.
     stages = 1 + max(stage_of(graph, name) for name in graph.streams)
     return reading + stages * graph.tasks

@@ -270,7 +270,9 @@ class _Chain:
 
     def _staged(self, rows: DataFrame, place: str, boxes: list[StatefulBox], passing: Columns) -> DataFrame:
         ticking = self.live and needs_ticks(self.graph)
-        return staged(rows, self.graph.name, place, boxes, passing, ticking=ticking)
+        results = staged(rows, self.graph.name, place, boxes, passing, ticking=ticking)
+        # So Spark knows that all is in one place, and shuffles nothing between stages.
+        return results.coalesce(1) if self.live and self.graph.tasks == 1 else results
 
     def _passing(self, level: int, rows: DataFrame) -> dict[str, str]:
         """The columns of rows that are for later boxes: they pass this stage."""

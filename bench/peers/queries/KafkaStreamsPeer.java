@@ -43,8 +43,10 @@ public final class KafkaStreamsPeer {
         return Files.exists(file) ? Files.readString(file) : "";
     }
 
-    private static KafkaStreams start(String query, Settings settings) {
-        KafkaStreams streams = new KafkaStreams(Topologies.of(query, settings), properties(query, settings));
+    /** A turn is QUERY:NAME. */
+    private static KafkaStreams start(String turn, Settings settings) {
+        String[] parts = turn.split(":");
+        KafkaStreams streams = new KafkaStreams(Topologies.of(parts[0], settings), properties(parts[1], settings));
         streams.setUncaughtExceptionHandler(error -> {
             error.printStackTrace();
             Runtime.getRuntime().halt(1);
@@ -54,10 +56,10 @@ public final class KafkaStreamsPeer {
         return streams;
     }
 
-    private static Properties properties(String query, Settings settings) {
+    private static Properties properties(String application, Settings settings) {
         Properties properties = new Properties();
         properties.putAll(settings.kafka);
-        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, settings.application + "-" + query);
+        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, settings.application + "-" + application);
         properties.put(StreamsConfig.STATE_DIR_CONFIG, settings.stateDir);
         properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, settings.threads);
         properties.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);

@@ -1,10 +1,9 @@
 package catchment.queries;
 
-import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Versions of results: the time in µs, but always greater than the last.
+ * Versions of results: the time in µs, to the millisecond, but always greater than the last.
  *
  * <p>What is written again after a crash is newer than what was written before it.
  */
@@ -14,8 +13,7 @@ final class Versions {
     private Versions() {}
 
     static long next() {
-        Instant now = Instant.now();
-        long nowUs = now.getEpochSecond() * 1_000_000 + now.getNano() / 1_000;
+        long nowUs = System.currentTimeMillis() * 1_000;
         return LAST.updateAndGet(last -> Math.max(last + 1, nowUs));
     }
 }

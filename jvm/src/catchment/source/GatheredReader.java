@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
  * Reads the partitions of a task with one consumer, for a checkpoint interval.
  *
  * <p>While a great many records come at once, as from a backlog, the next are fetched, decrypted and unpacked by another
- * thread while the task works on these. The consumer is used by one of both at a time.
+ * thread while the task works on these, which also makes rows of them where a query has a {@link Reading} of its own.
+ * Consumer and reading are used by one of both at a time.
  */
 final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
     private static final Logger LOG = LoggerFactory.getLogger(GatheredReader.class);
@@ -50,12 +51,11 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
     private final Consumer<byte[], byte[]> consumer;
     private final Function<ConsumerRecord<byte[], byte[]>, InternalRow> rows;
     private final Map<TopicPartition, Place> places = new HashMap<>();
-    private ConsumerRecords<byte[], byte[]> polled = ConsumerRecords.empty();
-    private Iterator<TopicPartition> partitionsLeft = Collections.emptyIterator();
-    private Iterator<ConsumerRecord<byte[], byte[]>> left = Collections.emptyIterator();
-    private CompletableFuture<ConsumerRecords<byte[], byte[]>> ahead;
+    private final boolean makesAhead;
+    private Iterator<Polled> left = Collections.emptyIterator();
+    private CompletableFuture<List<Polled>> ahead;
+    private Polled polled = new Polled(null, List.of(), null);
     private Place here;
-    private InternalRow row;
     private boolean isBroken;
 
     /** How far a partition has been handed on. */
@@ -68,6 +68,7 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
         this.key = new Consumers.Key(partition);
         this.consumer = Consumers.acquire(key, partition);
         this.rows = reading.isAsked() ? reading.make()::read : new RowOfRecord(partition.includeHeaders())::of;
+        this.makesAhead = reading.isAsked();
         partition.from().forEach(this::begin);
     }
 
@@ -98,11 +99,10 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
 
     /** Reads on until a record makes a row; false if none of those does that are at hand. */
     private boolean readRow() {
-        while (left.hasNext()) {
-            ConsumerRecord<byte[], byte[]> record = left.next();
-            row = rows.apply(record);
-            here.next = record.offset() + 1;
-            if (row != null) {
+        while (polled.hasNext()) {
+            boolean isRow = polled.next();
+            here.next = polled.offset() + 1;
+            if (isRow) {
                 return true;
             }
         }
@@ -111,31 +111,50 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
 
     /** Goes on to the next partition that has records, and asks Kafka when there is none. */
     private boolean hasMore(long endNs) {
-        while (!partitionsLeft.hasNext()) {
+        while (!left.hasNext()) {
             long leftNs = endNs - System.nanoTime();
             if (leftNs <= 0) {
                 return false;
             }
-            polled = ahead == null ? poll(Duration.ofNanos(leftNs)) : polledAhead(leftNs);
-            if (polled.count() >= MANY_RECORDS) {
-                ahead = CompletableFuture.supplyAsync(() -> poll(AHEAD), POLLING);
+            List<Polled> found = ahead == null ? polled(Duration.ofNanos(leftNs)) : polledAhead(leftNs);
+            if (areMany(found)) {
+                ahead = CompletableFuture.supplyAsync(this::madeAhead, POLLING);
             }
-            partitionsLeft = polled.partitions().iterator();
+            left = found.iterator();
         }
-        TopicPartition next = partitionsLeft.next();
-        here = places.get(next);
-        left = polled.records(next).iterator();
+        polled = left.next();
+        here = places.get(polled.partition());
         return true;
     }
 
+    private List<Polled> polled(Duration timeout) {
+        ConsumerRecords<byte[], byte[]> found = poll(timeout);
+        List<Polled> apart = found.partitions().stream()
+                .map(each -> new Polled(each, found.records(each), rows))
+                .toList();
+        if (makesAhead && areMany(apart)) {
+            // The other thread makes the next ones, and only one at a time can.
+            apart.forEach(Polled::make);
+        }
+        return apart;
+    }
+
+    private static boolean areMany(List<Polled> polled) {
+        return polled.stream().mapToInt(Polled::count).sum() >= MANY_RECORDS;
+    }
+
+    private List<Polled> madeAhead() {
+        return polled(AHEAD);
+    }
+
     /** What the other thread has found; nothing if it has not in that time. */
-    private ConsumerRecords<byte[], byte[]> polledAhead(long timeoutNs) {
+    private List<Polled> polledAhead(long timeoutNs) {
         try {
-            ConsumerRecords<byte[], byte[]> found = ahead.get(timeoutNs, TimeUnit.NANOSECONDS);
+            List<Polled> found = ahead.get(timeoutNs, TimeUnit.NANOSECONDS);
             ahead = null;
             return found;
         } catch (TimeoutException error) {
-            return ConsumerRecords.empty();
+            return List.of();
         } catch (InterruptedException error) {
             throw new InterruptException(error);
         } catch (ExecutionException error) {
@@ -169,7 +188,7 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
 
     @Override
     public InternalRow get() {
-        return row;
+        return polled.row();
     }
 
     @Override

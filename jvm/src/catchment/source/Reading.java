@@ -12,6 +12,6 @@ public interface Reading {
     /** The columns of its rows. */
     StructType schema();
 
-    /** The row of a record, which is only good until the next; null if nothing of it is of interest. */
+    /** The row of a record, which stays as it is; null if nothing of it is of interest. */
     InternalRow read(ConsumerRecord<byte[], byte[]> record);
 }
