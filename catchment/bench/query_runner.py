@@ -27,17 +27,20 @@ def main(config_file: str, turn_file: str) -> None:
     config = load(Path(config_file), {})
     slots = AT_ONCE * max(slots_of(declared(work), config) for work in WORKS)
     spark = session.create(config.pipeline, slots, config.paths.data / "spark")
-    running: list[StreamingQuery] = []
+    running: dict[str, StreamingQuery] = {}
     turn = ""
-    while all(query.isActive for query in running):
+    while all(query.isActive for query in running.values()):
         if (asked := read_turn(Path(turn_file))) != turn:
             turn = asked
-            for query in running:
+            for name, query in running.items():
                 query.stop()
-            running = [launch(graph, query_of(graph, config), spark, config) for graph in _graphs(turn)]
+                # Nothing goes on from what its operators hold.
+                spark._jvm.catchment.control.Seals.forget(f"{name}/")  # type: ignore[union-attr]
+            graphs = _graphs(turn)
+            running = {each.name: launch(each, query_of(each, config), spark, config) for each in graphs}
             Path(turn_file).with_suffix(TAKEN).write_text(turn)
         time.sleep(LOOK_S)
-    for query in running:
+    for query in running.values():
         if error := query.exception():
             raise error
 

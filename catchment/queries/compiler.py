@@ -7,11 +7,12 @@ The rows of all streams go through the chain together (catchment.queries.frames.
 3. rows that come to an output become messages, which pass all the rest;
 4. the next stage takes rows to the boxes with state that are as far from the inputs as this round.
 
-The first stage is that of the inputs: it recognises what comes twice.
+The first stage is that of the inputs: it recognises what comes twice. In a query of one task, boxes that take
+the rows of others with state as they are belong to the stage of these.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pyspark.sql import DataFrame, SparkSession
@@ -37,10 +38,10 @@ from catchment.queries.frames.changes import (
 )
 from catchment.queries.frames.inputs import Schemas
 from catchment.queries.frames.joins import join_box, pair_scope
-from catchment.queries.frames.stages import StatefulBox, staged
+from catchment.queries.frames.stages import Stage, StatefulBox, staged
 from catchment.queries.frames.tops import top_box
 from catchment.queries.graph import Graph
-from catchment.queries.layers import Layers, edges_of, output_edge
+from catchment.queries.layers import FIRST, Layers, edges_of, output_edge
 from catchment.queries.model import (
     Aggregate,
     AnyBox,
@@ -84,7 +85,7 @@ def compiled(
     stored: Mapping[str, DataFrame] | None = None,
 ) -> DataFrame:
     """From the rows of inputs to messages: results, and what was refused or late on the way."""
-    chain = _Chain(graph, site, declared, stored or {}, live=read.isStreaming)
+    chain = _Chain(graph, site, declared, stored or {}, inputs.once_boxes(graph), live=read.isStreaming)
     return chain.run(chain.recognised(read)).where(is_aside()).select("_aside.*")
 
 
@@ -104,7 +105,7 @@ def streams_of_messages(
     stored: Mapping[str, DataFrame],
 ) -> dict[str, DataFrame]:
     """The same from a batch of Kafka's rows; every input has to be an output as well, to be whole."""
-    chain = _Chain(graph, site, declared, stored, tapped=True)
+    chain = _Chain(graph, site, declared, stored, inputs.once_boxes(graph), tapped=True)
     return chain.tapped_streams(chain.recognised(inputs.read(rows, graph, schemas)))
 
 
@@ -120,12 +121,15 @@ class _Chain:
     site: str
     declared: Declarations
     given: Mapping[str, DataFrame]
+    # What recognises inputs that may come twice.
+    once: Sequence[StatefulBox] = ()
     live: bool = False
     tapped: bool = False
 
     @cached_property
     def layers(self) -> Layers:
-        return Layers(self.graph, frozenset(self.given))
+        recognised = frozenset(port.edge for box in self.once for port in box.ports)
+        return Layers(self.graph, frozenset(self.given), recognised, straight=self.graph.tasks == 1)
 
     def scope(self, stream: str) -> Scope:
         """Where the columns of a stream are: those of a filter are where its source's are."""
@@ -134,11 +138,10 @@ class _Chain:
 
     def recognised(self, rows: DataFrame) -> DataFrame:
         """Rows of inputs with their ids, and each only once."""
-        boxes = inputs.once_boxes(self.graph)
-        waiting = {port.edge for box in boxes for port in box.ports}
+        waiting = self.layers.recognised
         direct = [name for name in self.graph.query.inputs if name not in waiting]
         rows = inputs.with_ids(rows, direct, lambda _: "_number")
-        if not boxes:
+        if not self.once:
             return rows
         passing = {
             place: kind
@@ -147,16 +150,17 @@ class _Chain:
             # What nobody needs was not read.
             if (place := wide(name, column)) in rows.columns
         }
+        boxes = [*self.once, *self._boxes_of(FIRST)]
         rows = self._staged(rows, "inputs", boxes, {**self._of_tables(), **passing})
-        numbered = [box.name for box in boxes if "_number" in box.gives]
+        left = [box for box in self.once if self._leaves(box.ports[0].edge)]
+        numbered = [box.name for box in left if "_number" in box.gives]
         rows = inputs.with_ids(rows, numbered, lambda edge: wide(edge, "_number"))
-        for name in waiting:
-            once = inputs.once_name(name)
+        for box in left:
+            name = box.ports[0].edge
             carried = inputs.carried_columns(self.graph, name)
-            back = [F.col(wide(once, column)).alias(wide(name, column)) for column in carried]
-            given = next(box.gives for box in boxes if box.name == once)
-            rows = with_columns(rows, back, [wide(once, column) for column in given])
-            rows = moved(rows, once, [name])
+            back = [F.col(wide(box.name, column)).alias(wide(name, column)) for column in carried]
+            rows = with_columns(rows, back, [wide(box.name, column) for column in box.gives])
+            rows = moved(rows, box.name, [name])
         return rows
 
     def tapped_streams(self, read: DataFrame) -> dict[str, DataFrame]:
@@ -172,16 +176,25 @@ class _Chain:
 
     def run(self, rows: DataFrame) -> DataFrame:
         """All rounds."""
-        depth = max(self.layers.stages.values(), default=-1)
-        givers: Iterable[str] = self.graph.query.inputs
+        depth = max(self.layers.stages.values(), default=FIRST)
+        givers = [*self.graph.query.inputs, *self._names_of(FIRST)]
         for level in range(depth + 2):
-            rows = self._round(rows, givers, level)
-            boxes = [name for name, at in self.layers.stages.items() if at == level]
+            rows = self._round(rows, filter(self._leaves, givers), level)
+            boxes = self._boxes_of(level)
             if boxes:
-                plans = [self._stateful(name) for name in boxes]
-                rows = self._staged(rows, f"stage {level}", plans, self._passing(level, rows))
-            givers = boxes
+                rows = self._staged(rows, f"stage {level}", boxes, self._passing(level, rows))
+            givers = self._names_of(level)
         return rows
+
+    def _names_of(self, level: int) -> list[str]:
+        return [name for name, at in self.layers.stages.items() if at == level]
+
+    def _boxes_of(self, level: int) -> list[StatefulBox]:
+        return [self._stateful(name) for name in self._names_of(level)]
+
+    def _leaves(self, stream: str) -> bool:
+        """Whether rows of an input or a box with state are for anybody but those that take them straight."""
+        return bool(self._readers(stream))
 
     def _round(self, rows: DataFrame, givers: Iterable[str], level: int) -> DataFrame:
         for name in givers:
@@ -247,6 +260,16 @@ class _Chain:
         return filled(rows, wanted)
 
     def _stateful(self, name: str) -> StatefulBox:
+        box, plan = self.graph.query.boxes[name], self._plan(name)
+        sources = dict(zip(edges_of(name, box), box.sources, strict=True))
+        givers = {
+            edge: inputs.once_name(source) if source in self.layers.recognised else source
+            for edge, source in sources.items()
+            if self.layers.is_straight(source, name)
+        }
+        return replace(plan, ports=[replace(port, giver=givers.get(port.edge)) for port in plan.ports])
+
+    def _plan(self, name: str) -> StatefulBox:
         box = self.graph.query.boxes[name]
         edges = edges_of(name, box)
         source = self.scope(box.sources[0])
@@ -269,10 +292,18 @@ class _Chain:
         return outputs.key_prefix(self.site, self.graph.name, wanted[0]) if wanted else None
 
     def _staged(self, rows: DataFrame, place: str, boxes: list[StatefulBox], passing: Columns) -> DataFrame:
-        ticking = self.live and needs_ticks(self.graph)
-        results = staged(rows, self.graph.name, place, boxes, passing, ticking=ticking)
+        streams = {inputs.once_name(name): name for name in self.layers.recognised}
+        stage = Stage(
+            query=self.graph.name,
+            place=place,
+            boxes=boxes,
+            leaving={box.name for box in boxes if self._leaves(streams.get(box.name, box.name))},
+            passing=passing,
+            ticking=self.live and needs_ticks(self.graph),
+            divided=self.graph.tasks > 1,
+        )
         # So Spark knows that all is in one place, and shuffles nothing between stages.
-        return results.coalesce(1) if self.live and self.graph.tasks == 1 else results
+        return staged(rows, stage).coalesce(1) if self.live and not stage.divided else staged(rows, stage)
 
     def _passing(self, level: int, rows: DataFrame) -> dict[str, str]:
         """The columns of rows that are for later boxes: they pass this stage."""

@@ -13,11 +13,13 @@ from catchment.queries.graph import DEFAULT_PARALLELISM, Graph
 from catchment.queries.model import InputKind
 
 DIGITS = 12
+# Another one whenever state is kept in another form: that from before cannot be read.
+_FORM = 2
 
 
 def signature(graph: Graph) -> str:
     """The same for all versions of a query that can use the same state."""
-    parts = orjson.dumps(list(_parts(graph)), option=orjson.OPT_SORT_KEYS)
+    parts = orjson.dumps([_FORM, *_parts(graph)], option=orjson.OPT_SORT_KEYS)
     return hashlib.sha256(parts).hexdigest()[:DIGITS]
 
 

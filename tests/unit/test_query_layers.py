@@ -1,7 +1,7 @@
 """In which stage a box of a query is, and in which rounds a stream has rows."""
 
 from catchment.queries.checker import check_text
-from catchment.queries.layers import Layers
+from catchment.queries.layers import FIRST, Layers
 from catchment.queries.needed import needed_columns
 
 TEXT = """
@@ -27,8 +27,35 @@ outputs:
 """
 
 
+STRAIGHT = """
+name: straight
+inputs:
+  packets: {records: 'packets/*', schema: {at: timestamp, host: string, bytes: bigint}, time: at}
+  answers: {records: 'answers/*', schema: {at: timestamp, host: string}, time: at}
+boxes:
+  counts: {aggregate: packets, by: [host], window: {tumbling: 10s}, values: {n: count(*)}}
+  highest: {top: counts, by: [window_start], order_by: n desc, limit: 3}
+  doubled: {aggregate: packets, by: [host], values: {bits: sum(bytes * 8)}}
+  of_doubled: {aggregate: doubled, by: [bits], values: {n: count(*)}}
+  pairs: {join: [packets, answers], on: host = host, within: 1s, select: {host: packets.host}}
+  of_pairs: {aggregate: pairs, by: [host], values: {n: count(*)}}
+  mixed: {join: [packets, named], on: host = host, within: 1s, select: {host: packets.host}}
+  named: {map: packets, select: {at: at, host: upper(host)}}
+outputs:
+  highest: {from: highest}
+  counts: {from: counts}
+  of_doubled: {from: of_doubled}
+  of_pairs: {from: of_pairs}
+  mixed: {from: mixed}
+"""
+
+
 def layers(*given: str) -> Layers:
     return Layers(check_text(TEXT), frozenset(given))
+
+
+def straight(*recognised: str) -> Layers:
+    return Layers(check_text(STRAIGHT), recognised=frozenset(recognised), straight=True)
 
 
 def test_a_box_with_state_comes_after_all_that_it_reads() -> None:
@@ -44,6 +71,40 @@ def test_a_union_has_rows_as_soon_as_one_of_its_streams_has() -> None:
     assert layers().rounds_of("counts") == {1}
     assert layers().rounds_of("mixed") == {0, 1}
     assert layers().rounds_of("all_of_it") == {2}
+
+
+def test_boxes_that_take_rows_as_they_are_belong_to_the_stage_that_gives_them() -> None:
+    assert straight().stages == {
+        "counts": 0,
+        "highest": 0,
+        "doubled": 0,
+        "of_doubled": 0,
+        "pairs": 0,
+        "of_pairs": 1,
+        "mixed": 0,
+    }
+    assert straight("packets", "answers").stages == {
+        "counts": FIRST,
+        "highest": FIRST,
+        # What it sums is computed before.
+        "doubled": 0,
+        "of_doubled": 0,
+        "pairs": FIRST,
+        # What is wanted of pairs is selected behind the join.
+        "of_pairs": 0,
+        # One of its sides is computed before.
+        "mixed": 0,
+    }
+
+
+def test_rows_that_are_taken_straight_go_to_the_others_only() -> None:
+    found = straight("packets", "answers")
+    assert found.readers_of("packets") == [">doubled", ">mixed/0", ">named"]
+    assert found.readers_of("counts") == [">output counts"]
+    assert found.readers_of("highest") == [">output highest"]
+    assert found.rounds_of("counts") == {0}
+    assert found.readers_of("answers") == []
+    assert straight().readers_of("answers") == [">pairs/1"]
 
 
 def test_rows_go_to_everyone_who_reads_them() -> None:

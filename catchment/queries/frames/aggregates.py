@@ -3,10 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documentation uses
-
-from catchment.queries.frames.changes import Scope, to_java
+from catchment.queries.frames.changes import Scope, Taken, constant
 from catchment.queries.frames.stages import Port, StatefulBox, shard_of
 from catchment.queries.graph import Graph
 from catchment.queries.model import Aggregate, Emit, Late, Top, WindowKind
@@ -40,15 +37,15 @@ def _needs_ids(graph: Graph, name: str, box: Aggregate) -> bool:
 
 def _own_columns(
     graph: Graph, name: str, box: Aggregate, source: Scope, *, tells_all: bool
-) -> dict[str, Column]:
+) -> dict[str, Taken]:
     time = graph.times.get(name)
-    own = {"_time_us": source.java(time) if time else F.lit(None).cast("bigint")}
-    own |= {f"_group_{column}": source.java(column) for column in box.by}
+    own = {"_time_us": source.taken(time) if time else constant(None, "bigint")}
+    own |= {f"_group_{column}": source.taken(column) for column in box.by}
     for value in graph.aggregates[name]:
         if value.argument is not None and value.argument_type is not None:
-            own[f"_of_{value.name}"] = to_java(source.expression(value.argument), value.argument_type)
+            own[f"_of_{value.name}"] = source.computed(value.argument, value.argument_type)
     if tells_all:
-        own |= {f"_told_{column}": source.java(column) for column in source.types}
+        own |= {f"_told_{column}": source.taken(column) for column in source.types}
     return own
 
 

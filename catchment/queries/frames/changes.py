@@ -82,6 +82,21 @@ def wide(stream: str, column: str) -> str:
 
 
 @dataclass(frozen=True)
+class Taken:
+    """What a box with state takes of a row: a column of its stream as it is, a constant, or computed."""
+
+    column: Column
+    plain: str | None = None
+    is_constant: bool = False
+    constant: int | None = None
+
+
+def constant(value: int | None, kind: str) -> Taken:
+    """The same value for every row."""
+    return Taken(F.lit(value).cast(physical(kind)), is_constant=True, constant=value)
+
+
+@dataclass(frozen=True)
 class Scope:
     """Where the columns of a stream are in the frame, and their types."""
 
@@ -97,6 +112,14 @@ class Scope:
 
     def java(self, name: str) -> Column:
         return to_java(self.column(name), self.types[name])
+
+    def taken(self, name: str) -> Taken:
+        """A column as a box with state takes it."""
+        return Taken(self.java(name), name)
+
+    def computed(self, sql: str, kind: str) -> Taken:
+        """What an expression gives, as a box with state takes it."""
+        return self.taken(sql) if sql in self.types else Taken(to_java(self.expression(sql), kind))
 
 
 def own_scope(stream: str, columns: Columns) -> Scope:

@@ -12,6 +12,7 @@ from catchment.queries.frames.changes import (
     MESSAGE_TYPE,
     META,
     Scope,
+    Taken,
     ddl,
     edge_number,
     from_java,
@@ -231,7 +232,7 @@ def once_name(name: str) -> str:
 
 
 def _once(name: str, scope: Scope) -> StatefulBox:
-    own = {"_number": F.col("_number")} | {column: scope.java(column) for column in scope.types}
+    own = {"_number": Taken(F.col("_number"))} | {column: scope.taken(column) for column in scope.types}
 
     def spec(at: Mapping[str, int]) -> dict[str, Any]:
         return {"kind": "once", "number_column": at["_number"], "columns": len(own)}
@@ -241,7 +242,7 @@ def _once(name: str, scope: Scope) -> StatefulBox:
 
 
 def _latest(name: str, scope: Scope) -> StatefulBox:
-    own = {"_newest": F.col("_version")} | {column: scope.java(column) for column in scope.types}
+    own = {"_newest": Taken(F.col("_version"))} | {column: scope.taken(column) for column in scope.types}
 
     def spec(at: Mapping[str, int]) -> dict[str, Any]:
         return {"kind": "latest", "version_column": at["_newest"], "columns": len(scope.types)}

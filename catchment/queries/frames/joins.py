@@ -3,10 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own documentation uses
-
-from catchment.queries.frames.changes import Columns, Scope, physical, wide
+from catchment.queries.frames.changes import Columns, Scope, Taken, constant, wide
 from catchment.queries.frames.stages import Port, StatefulBox, shard_of
 from catchment.queries.graph import Graph
 from catchment.queries.model import Join
@@ -22,12 +19,12 @@ def join_box(graph: Graph, name: str, edges: tuple[str, str], left: Scope, right
     for side, scope, time in ((_LEFT, left, plan.left_time), (_RIGHT, right, plan.right_time)):
         assert time
         keys = [_key(scope, pair[side]) for pair in plan.on]
-        own = {"_side": F.lit(side), "_time_us": scope.java(time)}
+        own = {"_side": constant(side, "int"), "_time_us": scope.taken(time)}
         own |= {f"_key_{number}": key for number, key in enumerate(keys)}
         own |= _payload("left", left, present=side == _LEFT) | _payload(
             "right", right, present=side == _RIGHT
         )
-        ports.append(Port(edges[side], shard_of(*keys), own))
+        ports.append(Port(edges[side], shard_of(*(key.column for key in keys)), own))
 
     def spec(at: Mapping[str, int]) -> dict[str, Any]:
         updating = [graph.streams[stream].updating for stream in box.sources]
@@ -37,11 +34,9 @@ def join_box(graph: Graph, name: str, edges: tuple[str, str], left: Scope, right
     return StatefulBox(name, ports, spec, both_sides(left.types, right.types))
 
 
-def _key(scope: Scope, expression: str) -> Column:
+def _key(scope: Scope, expression: str) -> Taken:
     """What has to be the same on both sides; operators know times as numbers."""
-    kind = scope.types.get(expression) or expression.rpartition(" AS ")[2].rstrip(")")
-    key = scope.expression(expression)
-    return F.unix_micros(key) if kind == "timestamp" else key
+    return scope.computed(expression, expression.rpartition(" AS ")[2].rstrip(")"))
 
 
 def both_sides(left: Columns, right: Columns) -> dict[str, str]:
@@ -59,9 +54,9 @@ def pair_scope(name: str, left: Columns, right: Columns) -> Scope:
     )
 
 
-def _payload(side: str, scope: Scope, *, present: bool) -> dict[str, Column]:
+def _payload(side: str, scope: Scope, *, present: bool) -> dict[str, Taken]:
     return {
-        f"{side}_{column}": scope.java(column) if present else F.lit(None).cast(physical(kind))
+        f"{side}_{column}": scope.taken(column) if present else constant(None, kind)
         for column, kind in scope.types.items()
     }
 

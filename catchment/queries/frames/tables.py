@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that Spark's own
 
 from catchment.errors import ConfigurationError
 from catchment.pipeline.control import Declarations
-from catchment.queries.frames.changes import Scope, on, physical, wide, with_columns
+from catchment.queries.frames.changes import Scope, Taken, constant, on, wide, with_columns
 from catchment.queries.frames.joins import both_sides
 from catchment.queries.frames.stages import Port, StatefulBox, shard_of
 from catchment.queries.graph import Graph
@@ -36,13 +36,13 @@ def table_box(graph: Graph, name: str, edge: str, source: Scope, declared: Decla
     box, plan = graph.query.boxes[name], graph.joins[name]
     assert isinstance(box, Join)
     table, stored = graph.query.tables[plan.right], graph.tables[plan.right]
-    keys = [source.expression(ours) for ours, _ in plan.on]
-    own = {"_number": F.lit(None).cast("bigint"), "_entry": F.lit(None).cast("binary")}
+    keys = [source.computed(ours, "string") for ours, _ in plan.on]
+    own = {"_number": constant(None, "bigint"), "_entry": constant(None, "binary")}
     own |= {f"_key_{number}": key for number, key in enumerate(keys)}
-    own |= {column: source.java(column) for column in source.types}
-    entry = {"_number": F.col("_number"), "_entry": F.col("_entry")}
-    entry |= {f"_key_{number}": F.lit(None) for number in range(len(keys))}
-    entry |= {column: F.lit(None).cast(physical(kind)) for column, kind in source.types.items()}
+    own |= {column: source.taken(column) for column in source.types}
+    entry = {name: Taken(F.col(name)) for name in ("_number", "_entry")}
+    entry |= {f"_key_{number}": Taken(F.lit(None)) for number in range(len(keys))}
+    entry |= {column: constant(None, kind) for column, kind in source.types.items()}
     names = list(stored.columns)
     on_columns = [_place(name, theirs, names) for _, theirs in plan.on]
 
@@ -63,7 +63,8 @@ def table_box(graph: Graph, name: str, edge: str, source: Scope, declared: Decla
             "at_start": _at_start(kind_of(table), declared),
         }
 
-    ports = [Port(edge, shard_of(*keys), own), Port(table_edge(name), F.lit(0), entry, to_all_shards=True)]
+    shard = shard_of(*(key.column for key in keys))
+    ports = [Port(edge, shard, own), Port(table_edge(name), F.lit(0), entry, to_all_shards=True)]
     return StatefulBox(name, ports, spec, both_sides(source.types, stored.columns))
 
 

@@ -16,8 +16,8 @@ def top_box(graph: Graph, name: str, edge: str, source: Scope, *, live: bool) ->
     """The first rows of each group, each with its rank."""
     box = graph.query.boxes[name]
     assert isinstance(box, Top)
-    own = {f"_group_{column}": source.java(column) for column in box.by}
-    own |= {column: source.java(column) for column in source.types}
+    own = {f"_group_{column}": source.taken(column) for column in box.by}
+    own |= {column: source.taken(column) for column in source.types}
     names = list(source.types)
 
     def spec(at: Mapping[str, int]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ import scala.jdk.javaapi.CollectionConverters;
  * The boxes with state that are next in a query, as one operator over shards, in a stream or a batch.
  *
  * <p>Rows of all streams come together, each with the edge of the graph that it is on; those that are for no box of
- * this stage pass. What a shard holds is in memory, and is put into Spark's state before each checkpoint ({@link
+ * this stage pass. What a box gives may go straight to another of the stage ({@link Feed}). What a shard holds is in memory, and is put into Spark's state before each checkpoint ({@link
  * Seals}, {@link BeforeCommit}).
  */
 public final class Stage extends StatefulProcessor<Integer, InternalRow, InternalRow> {
@@ -163,14 +163,12 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
             pass(row, results);
             return;
         }
-        meters[box].came();
         long originUs = row.isNullAt(ORIGIN_US) ? 0 : row.getLong(ORIGIN_US);
-        Change change = new Change(
+        shard.outputs[box].take(new Change(
                 row.isNullAt(ID) ? null : row.getUTF8String(ID).toString(),
                 row.getInt(SIGN),
                 originUs,
-                column -> Internals.plain(row, column, types[column]));
-        shard.boxes.folds[box].take(change, shard.outputs[box]);
+                column -> Internals.plain(row, column, types[column])));
     }
 
     private void tick(int number, Shard shard, InternalRow row, List<InternalRow> results) {
@@ -211,7 +209,7 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
         }
         Output[] outputs = new Output[boxes.folds.length];
         for (int each = 0; each < outputs.length; each++) {
-            outputs[each] = new Output(each);
+            outputs[each] = new Output(each, boxes.folds[each], outputs);
         }
         return new Shard(boxes, outputs);
     }
@@ -238,32 +236,48 @@ public final class Stage extends StatefulProcessor<Integer, InternalRow, Interna
         }
     }
 
-    /** What a box gives in a shard. */
+    /** A box in a shard, and what it gives there. */
     private final class Output implements Results {
         private final int box;
-        private final int edge;
-        private final int first;
+        private final Fold fold;
+        private final StageSpec.BoxSpec spec;
+        private final Output[] all;
         private List<InternalRow> rows;
 
-        private Output(int box) {
+        private Output(int box, Fold fold, Output[] all) {
             this.box = box;
-            this.edge = stage.boxes().get(box).edge();
-            this.first = stage.boxes().get(box).firstOutput();
+            this.fold = fold;
+            this.spec = stage.boxes().get(box);
+            this.all = all;
+        }
+
+        private void take(Change change) {
+            meters[box].came();
+            fold.take(change, this);
         }
 
         @Override
         public void give(int sign, String id, long originUs, Object[] row) {
+            meters[box].left(originUs);
+            for (Feed feed : spec.feeds()) {
+                all[feed.box()].take(feed.change(sign, id, originUs, row));
+            }
+            if (spec.leaves()) {
+                leave(sign, id, originUs, row);
+            }
+        }
+
+        private void leave(int sign, String id, long originUs, Object[] row) {
             Object[] wide = new Object[width];
             wide[ID - 1] = UTF8String.fromString(id);
             wide[SIGN - 1] = sign;
             wide[ORIGIN_US - 1] = originUs;
             wide[VERSION - 1] = Versions.next();
-            wide[EDGE - 1] = edge;
+            wide[EDGE - 1] = spec.edge();
             for (int each = Change.META; each < row.length; each++) {
-                wide[first + each - Change.META] = Internals.internal(row[each]);
+                wide[spec.firstOutput() + each - Change.META] = Internals.internal(row[each]);
             }
             rows.add(new GenericInternalRow(wide));
-            meters[box].left(originUs);
         }
 
         @Override

@@ -20,8 +20,24 @@ record StageSpec(
         int passed,
         int firstPassedOut,
         boolean handsTicksOn) {
-    /** One box, and the edge of its results, whose columns begin at the place `firstOutput` of the output. */
-    record BoxSpec(String name, int edge, JsonNode spec, int firstOutput) {}
+    /**
+     * One box, and the edge of its results, whose columns begin at the place `firstOutput` of the output.
+     *
+     * @param leaves whether results go on from here, and not only to the boxes that it feeds
+     */
+    record BoxSpec(String name, int edge, JsonNode spec, boolean leaves, int firstOutput, List<Feed> feeds) {
+        static BoxSpec of(JsonNode box) {
+            List<Feed> feeds = new ArrayList<>();
+            box.get("feeds").forEach(feed -> feeds.add(Feed.of(feed)));
+            return new BoxSpec(
+                    box.get("name").asText(),
+                    box.get("edge").asInt(),
+                    box.get("spec"),
+                    box.get("leaves").asBoolean(),
+                    box.get("first_output").asInt(),
+                    List.copyOf(feeds));
+        }
+    }
 
     static StageSpec of(JsonNode stage) {
         List<BoxSpec> boxes = new ArrayList<>();
@@ -30,8 +46,7 @@ record StageSpec(
             for (JsonNode edge : box.get("takes")) {
                 byEdge.put(edge.asInt(), boxes.size());
             }
-            boxes.add(new BoxSpec(
-                    box.get("name").asText(), box.get("edge").asInt(), box.get("spec"), box.get("first_output").asInt()));
+            boxes.add(BoxSpec.of(box));
         }
         return new StageSpec(
                 boxes,
