@@ -1,4 +1,4 @@
-"""Which tests stay together when two workers share a run."""
+"""Which tests stay together when workers share a run."""
 
 from functools import cache
 from pathlib import Path

@@ -2,6 +2,7 @@ package catchment.source;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,7 +18,7 @@ import org.apache.kafka.common.TopicPartition;
 final class Consumers {
     private static final long IDLE_S = 30;
     private static final int FETCHED_BYTES = 1 << 17;
-    private static final Map<Key, Idle> IDLE = new ConcurrentHashMap<>();
+    private static final Map<Key, Held> IDLE = new ConcurrentHashMap<>();
     private static final ScheduledExecutorService CLOCK = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread thread = new Thread(work, "idle-consumers");
         thread.setDaemon(true);
@@ -33,22 +34,42 @@ final class Consumers {
         }
     }
 
-    /** One object for each time that it is put aside, so that an older clock does not close it. */
-    private static final class Idle {
+    /**
+     * A consumer, and what it has found that nobody was given, from these places on.
+     *
+     * <p>One object for each time that it is put aside, so that an older clock does not close it.
+     */
+    static final class Held {
         private final Consumer<byte[], byte[]> consumer;
+        private final List<Polled> found;
+        private final Map<TopicPartition, Long> next;
 
-        Idle(Consumer<byte[], byte[]> consumer) {
+        Held(Consumer<byte[], byte[]> consumer, List<Polled> found, Map<TopicPartition, Long> next) {
             this.consumer = consumer;
+            this.found = found;
+            this.next = next;
+        }
+
+        Consumer<byte[], byte[]> consumer() {
+            return consumer;
+        }
+
+        List<Polled> found() {
+            return found;
+        }
+
+        Map<TopicPartition, Long> next() {
+            return next;
         }
     }
 
     private Consumers() {}
 
     /** The one that was used before, wherever it stands, or a new one. */
-    static Consumer<byte[], byte[]> acquire(Key key, GatheredPartition partition) {
-        Idle used = IDLE.remove(key);
+    static Held acquire(Key key, GatheredPartition partition) {
+        Held used = IDLE.remove(key);
         if (used != null) {
-            return used.consumer;
+            return used;
         }
         Consumer<byte[], byte[]> fresh = new KafkaConsumer<>(settings(partition));
         fresh.assign(key.partitions());
@@ -57,7 +78,7 @@ final class Consumers {
                 fresh.seek(each, from);
             }
         });
-        return fresh;
+        return new Held(fresh, List.of(), Map.of());
     }
 
     /**
@@ -74,13 +95,12 @@ final class Consumers {
     }
 
     /** Keeps it for the next interval; when none comes the query has ended, and it is closed. */
-    static void release(Key key, Consumer<byte[], byte[]> consumer) {
-        Idle idle = new Idle(consumer);
-        IDLE.put(key, idle);
+    static void release(Key key, Held held) {
+        IDLE.put(key, held);
         CLOCK.schedule(
                 () -> {
-                    if (IDLE.remove(key, idle)) {
-                        discard(consumer);
+                    if (IDLE.remove(key, held)) {
+                        discard(held.consumer());
                     }
                 },
                 IDLE_S,

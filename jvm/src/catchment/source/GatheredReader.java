@@ -1,6 +1,7 @@
 package catchment.source;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -31,7 +32,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>While a great many records come at once, as from a backlog, the next are fetched, decrypted and unpacked by another
  * thread while the task works on these, which also makes rows of them where a query has a {@link Reading} of its own.
- * Consumer and reading are used by one of both at a time.
+ * Consumer and reading are used by one of both at a time. What is left of these when the interval ends is for the next
+ * one: to ask Kafka for it again could take as long as Kafka holds an answer back when nothing comes.
  */
 final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
     private static final Logger LOG = LoggerFactory.getLogger(GatheredReader.class);
@@ -66,20 +68,30 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
     GatheredReader(GatheredPartition partition, ReadingSpec reading) {
         this.partition = partition;
         this.key = new Consumers.Key(partition);
-        this.consumer = Consumers.acquire(key, partition);
+        Consumers.Held held = Consumers.acquire(key, partition);
+        this.consumer = held.consumer();
         this.rows = reading.isAsked() ? reading.make()::read : new RowOfRecord(partition.includeHeaders())::of;
         this.makesAhead = reading.isAsked();
-        partition.from().forEach(this::begin);
+        if (held.next().equals(partition.from())) {
+            held.next().forEach(this::stand);
+            left = held.found().iterator();
+        } else {
+            partition.from().forEach(this::begin);
+        }
     }
 
     private void begin(TopicPartition each, long from) {
-        Place place = new Place();
         if (from < 0) {
             consumer.seekToBeginning(List.of(each));
         } else if (consumer.position(each) != from) {
             consumer.seek(each, from);
         }
-        place.next = from < 0 ? consumer.position(each) : from;
+        stand(each, from < 0 ? consumer.position(each) : from);
+    }
+
+    private void stand(TopicPartition each, long next) {
+        Place place = new Place();
+        place.next = next;
         places.put(each, place);
     }
 
@@ -181,9 +193,7 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
 
     @Override
     public PartitionOffset getOffset() {
-        Map<TopicPartition, Long> next = new HashMap<>();
-        places.forEach((each, place) -> next.put(each, place.next));
-        return new GatheredOffset(next);
+        return new GatheredOffset(standing());
     }
 
     @Override
@@ -198,14 +208,21 @@ final class GatheredReader implements SupportsRealTimeRead<InternalRow> {
 
     @Override
     public void close() {
+        List<Polled> found = new ArrayList<>(List.of(polled));
+        left.forEachRemaining(found::add);
         if (ahead != null) {
-            // What it finds comes again: nobody has been given it.
-            ahead.handle((found, error) -> null).join();
+            found.addAll(ahead.exceptionally(error -> List.of()).join());
         }
         if (isBroken) {
             Consumers.discard(consumer);
         } else {
-            Consumers.release(key, consumer);
+            Consumers.release(key, new Consumers.Held(consumer, found, standing()));
         }
+    }
+
+    private Map<TopicPartition, Long> standing() {
+        Map<TopicPartition, Long> next = new HashMap<>();
+        places.forEach((each, place) -> next.put(each, place.next));
+        return next;
     }
 }
