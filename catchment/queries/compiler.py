@@ -54,6 +54,7 @@ from catchment.queries.model import (
     Top,
     Union,
 )
+from catchment.queries.needed import joined_columns
 from catchment.queries.result_tables import table_text
 
 __all__ = ["compiled", "needs_ticks", "query_session", "settled", "streams_of"]
@@ -251,7 +252,7 @@ class _Chain:
         plan = self.graph.joins.get(name)
         if plan is None:
             return rows
-        pairs = pair_scope(name, self._columns(plan.left), self._columns(plan.right))
+        pairs = pair_scope(name, self._joined(name, "left"), self._joined(name, "right"))
         given = self.scope(name)
         wanted = {
             given.places[column]: F.when(on(name), pairs.expression(sql))
@@ -282,8 +283,16 @@ class _Chain:
             case Join() if self.graph.joins[name].table:
                 return tables.table_box(self.graph, name, edges[0], source, self.declared)
             case _:
-                right = self.scope(box.sources[1])
-                return join_box(self.graph, name, (edges[0], edges[1]), source, right)
+                left, right = source.only(self._joined(name, "left")), self.scope(box.sources[1])
+                right = right.only(self._joined(name, "right"))
+                return join_box(self.graph, name, (edges[0], edges[1]), left, right)
+
+    def _joined(self, name: str, side: str) -> Columns:
+        """The columns of a side that a join has: of a table, and beside one, all."""
+        plan = self.graph.joins[name]
+        if not plan.table:
+            return joined_columns(self.graph, name, side)
+        return self._columns(plan.left if side == "left" else plan.right)
 
     def _late_keys(self, name: str) -> str | None:
         """How the keys of the output begin that late rows of a box go to; None if there is none."""

@@ -2,7 +2,7 @@
 
 from catchment.queries.checker import check_text
 from catchment.queries.layers import FIRST, Layers
-from catchment.queries.needed import needed_columns
+from catchment.queries.needed import joined_columns, needed_columns
 
 TEXT = """
 name: layered
@@ -129,3 +129,9 @@ def test_columns_that_nobody_needs_are_not_carried() -> None:
     assert needed_columns(graph, "packets") == {"at", "host", "bytes"}
     assert needed_columns(graph, "large") == {"at", "host"}
     assert needed_columns(check_text(TEXT), "packets") >= {"origin", "site", "stream"}
+
+
+def test_a_join_has_what_it_pairs_by_and_selects() -> None:
+    graph = check_text(STRAIGHT)
+    assert needed_columns(graph, "answers") == {"at", "host"}
+    assert joined_columns(graph, "mixed", "left") == {"at": "timestamp", "host": "string"}

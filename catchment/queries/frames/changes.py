@@ -110,6 +110,10 @@ class Scope:
         """An expression over the stream's columns."""
         return F.expr(qualified(sql, self.places))
 
+    def only(self, columns: Columns) -> "Scope":
+        """That of some of the columns."""
+        return Scope({column: self.places[column] for column in columns}, columns)
+
     def java(self, name: str) -> Column:
         return to_java(self.column(name), self.types[name])
 
