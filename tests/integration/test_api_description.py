@@ -15,7 +15,7 @@ from catchment.config import Config
 from tests.serving import ServedNode, serve
 from tests.twins import TwinWriter, twin, type_of
 
-EXAMPLES = 5
+EXAMPLES = 3
 # Declared at random here, and of no use to the tests after these; what refers to others goes first.
 DECLARED = ("rules", "mappings", "sensors", "sensor-types", "devices", "twin-feeds", "twin-types")
 # They have no end, and so no whole answer that could be checked.
