@@ -36,8 +36,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * The boxes with state that are next in a query, as one operator over shards, in a stream or a batch.
  *
  * <p>Rows of all streams come together, each with the edge of the graph that it is on; those that are for no box of
- * this stage pass. What a box gives may go straight to another of the stage ({@link Feed}). What a shard holds is in memory, and is put into Spark's state before each checkpoint ({@link
- * Seals}, {@link BeforeCommit}).
+ * this stage pass. What a box gives may go straight to another of the stage ({@link Feed}). What a shard holds is in
+ * memory, and is put into Spark's state before each checkpoint ({@link Seals}, {@link BeforeCommit}).
  */
 public final class Stage extends StatefulProcessor<Integer, InternalRow, InternalRow> {
     private static final long serialVersionUID = 1L;
